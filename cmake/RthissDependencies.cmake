@@ -1,0 +1,31 @@
+# find_package only: configuring never downloads anything. scripts/install_dependencies.sh names the packages.
+find_package(Threads REQUIRED)
+find_package(TBB REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(Boost 1.74 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Debian's Highway ships pkg-config files, newer ones a CMake package.
+find_package(hwy QUIET CONFIG)
+if(hwy_FOUND)
+  set(RTHISS_HIGHWAY hwy::hwy hwy::hwy_contrib)
+else()
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
+  set(RTHISS_HIGHWAY PkgConfig::highway)
+endif()
+
+# Embree 4 where it is there, else 3; src/index/embree hides the difference.
+set(RTHISS_HAVE_EMBREE FALSE)
+if(RTHISS_WITH_EMBREE)
+  find_package(embree 4 QUIET CONFIG)
+  if(NOT embree_FOUND)
+    find_package(embree 3 QUIET CONFIG)
+  endif()
+  if(embree_FOUND)
+    set(RTHISS_HAVE_EMBREE TRUE)
+  else()
+    message(STATUS "Embree not found: the index 'embree' is left out")
+  endif()
+endif()

@@ -1,0 +1,6 @@
+#pragma once
+
+#define RTHISS_VERSION_MAJOR 0
+#define RTHISS_VERSION_MINOR 1
+#define RTHISS_VERSION_PATCH 0
+#define RTHISS_VERSION_STRING "0.1.0"

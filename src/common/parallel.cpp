@@ -1,0 +1,61 @@
+#include "common/parallel.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <atomic>
+
+#include "common/floating_point_scope.hpp"
+
+namespace rthiss {
+
+struct ThreadPool::Impl {
+  explicit Impl(int threads) : arena(threads) {}
+  tbb::task_arena arena;
+};
+
+namespace {
+
+int usable_threads(int wanted) { return wanted > 0 ? wanted : tbb::info::default_concurrency(); }
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) : impl_(new Impl(usable_threads(threads))), threads_(usable_threads(threads)) {}
+
+ThreadPool::~ThreadPool() { delete impl_; }
+
+void ThreadPool::for_ranges(std::size_t begin, std::size_t end, std::size_t grain,
+                            const std::function<void(std::size_t, std::size_t)>& body) const {
+  if (begin >= end) return;
+  impl_->arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, grain),
+                      [&](const tbb::blocked_range<std::size_t>& range) {
+                        const FloatingPointScope scope;
+                        body(range.begin(), range.end());
+                      });
+  });
+}
+
+void ThreadPool::for_tasks(std::size_t tasks, const std::function<void(std::size_t, int)>& body) const {
+  std::atomic<std::size_t> next{0};
+  impl_->arena.execute([&] {
+    tbb::parallel_for(
+        0, threads_,
+        [&](int worker) {
+          const FloatingPointScope scope;
+          for (std::size_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
+            try {
+              body(task, worker);
+            } catch (...) {
+              next.store(tasks);  // the other workers stop at their next task
+              throw;
+            }
+          }
+        },
+        tbb::simple_partitioner());
+  });
+}
+
+}  // namespace rthiss

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <rthiss/array.hpp>
+#include <rthiss/options.hpp>
+#include <rthiss/points_view.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+#include "dataset/value_grid.hpp"
+
+namespace rthiss {
+
+class ThreadPool;
+
+/// A checked view of the caller's rows: finite (or marked), shape and dtype usable, and what is known of the values.
+/// Rows are read as float64, into which every accepted value widens exactly.
+class Dataset {
+ public:
+  /// Checks `view` and scans it once, in parallel. `role` ("points", "queries") opens the error messages.
+  /// Throws InvalidArgument: no columns; rows >= 2^32 - 1; NaN or infinity (row and column named) under
+  /// NonFinite::kError; an int64 or uint64 value beyond 2^53 (row and column named).
+  Dataset(PointsView view, NonFinite policy, std::string_view role, const ThreadPool& pool);
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return view_.rows; }
+  [[nodiscard]] std::size_t columns() const noexcept { return view_.columns; }
+  [[nodiscard]] DType dtype() const noexcept { return view_.dtype; }
+  [[nodiscard]] const PointsView& view() const noexcept { return view_; }
+  [[nodiscard]] const ValueGrid& grid() const noexcept { return grid_; }
+
+  /// Rows that hold a NaN or an infinity, ascending; only under NonFinite::kIgnore. They are nobody's neighbours.
+  [[nodiscard]] const Array<std::uint32_t>& ignored_rows() const noexcept { return ignored_; }
+
+  /// Writes row `i`, widened, to `out` [columns].
+  void read_row(std::uint64_t i, double* out) const noexcept;
+  /// Element (i, j), widened.
+  [[nodiscard]] double value(std::uint64_t i, std::size_t j) const noexcept;
+
+ private:
+  PointsView view_;
+  ValueGrid grid_;
+  Array<std::uint32_t> ignored_;
+};
+
+}  // namespace rthiss
