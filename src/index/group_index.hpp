@@ -38,8 +38,9 @@ struct CandidateRange {
 /// for every call (so that a counting and a filling pass agree).
 class GroupIndex {
  public:
-  /// Called once for each block of a range, from several threads, blocks in no specified order.
-  using Visitor = std::function<void(std::uint32_t block, std::span<const std::uint32_t> groups)>;
+  /// Called once for each block of a range, from several threads, blocks in no specified order. `worker` in
+  /// [0, pool.threads()) names per-worker scratch: no two calls at a time share it. The span dies with the call.
+  using Visitor = std::function<void(std::uint32_t block, std::span<const std::uint32_t> groups, int worker)>;
 
   virtual ~GroupIndex() = default;
   [[nodiscard]] virtual std::string describe() const = 0;
