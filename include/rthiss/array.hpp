@@ -17,6 +17,10 @@ class Array {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
   static constexpr std::size_t kAlignment = 64;
 
   Array() noexcept = default;

@@ -1,0 +1,44 @@
+#include "result/checksum.hpp"
+
+namespace rthiss {
+
+namespace {
+
+// The finaliser of SplitMix64: a bijection of 64-bit words in which each input bit flips about half of the output's.
+std::uint64_t mix(std::uint64_t z) noexcept {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+void PairChecksum::add_row(std::uint32_t query, std::span<const std::uint32_t> neighbors) noexcept {
+  // Distinct pairs stay distinct words, since mix is a bijection; the offset keeps the pair (0, 0) from adding 0.
+  const std::uint64_t row = (std::uint64_t{query} << 32) + 0x9E3779B97F4A7C15u;
+  std::uint64_t total = 0;
+  for (const std::uint32_t neighbor : neighbors) total += mix(row + neighbor);
+  sum += total;
+  pairs += neighbors.size();
+}
+
+PairChecksum checksum_of(const NeighborLists& lists) noexcept {
+  PairChecksum checksum;
+  for (std::uint64_t i = 0; i < lists.queries(); ++i) checksum.add_row(static_cast<std::uint32_t>(i), lists.row(i));
+  return checksum;
+}
+
+void ChecksumSink::begin(const ResultShape& shape) {
+  check_.begin(shape);
+  checksum_ = PairChecksum{};
+}
+
+void ChecksumSink::consume(NeighborChunk&& chunk) {
+  check_.accept(chunk);
+  for (std::size_t r = 0; r < chunk.query_ids.size(); ++r) {
+    const std::uint64_t first = chunk.row_begin[r];
+    checksum_.add_row(chunk.query_ids[r], chunk.neighbor_ids.span().subspan(first, chunk.row_begin[r + 1] - first));
+  }
+}
+
+}  // namespace rthiss
