@@ -5,16 +5,7 @@ find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(Boost 1.74 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
-
-# Debian's Highway ships pkg-config files, newer ones a CMake package.
-find_package(hwy QUIET CONFIG)
-if(hwy_FOUND)
-  set(RTHISS_HIGHWAY hwy::hwy hwy::hwy_contrib)
-else()
-  find_package(PkgConfig REQUIRED)
-  pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy libhwy-contrib)
-  set(RTHISS_HIGHWAY PkgConfig::highway)
-endif()
+include(RthissFindHighway)
 
 # Embree 4 where it is there, else 3; src/index/embree hides the difference.
 set(RTHISS_HAVE_EMBREE FALSE)
