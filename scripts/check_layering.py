@@ -10,9 +10,11 @@ from pathlib import Path
 
 # A folder may include folders of its own layer and of the layers before it.
 LAYERS = [
-    {"common", "geometry", "distance"},
-    {"dataset", "projection", "grouping", "batching", "candidates", "refinement", "result", "io", "generate"},
-    {"engine", "index"},
+    {"common", "geometry", "distance", "simd"},
+    {"dataset", "projection", "grouping", "batching", "refinement", "result", "io", "generate"},
+    {"index"},
+    {"candidates"},
+    {"engine"},
     {"pipeline"},
     {"analysis"},
     {"cli"},

@@ -9,6 +9,10 @@
 
 #include "common/floating_point_scope.hpp"
 
+#if defined(RTHISS_ANNOTATE_FOR_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace rthiss {
 
 struct ThreadPool::Impl {
@@ -17,6 +21,40 @@ struct ThreadPool::Impl {
 };
 
 namespace {
+
+/// Tells ThreadSanitizer the order that oneTBB keeps and that it cannot see: what the caller did before a loop comes
+/// before every task of the loop, and the tasks come before what the caller does after it. Nothing in other builds.
+class LoopOrder {
+ public:
+  LoopOrder() { release(); }
+  ~LoopOrder() { acquire(); }
+  LoopOrder(const LoopOrder&) = delete;
+  LoopOrder& operator=(const LoopOrder&) = delete;
+
+  void acquire() {
+#if defined(RTHISS_ANNOTATE_FOR_TSAN)
+    __tsan_acquire(this);
+#endif
+  }
+  void release() {
+#if defined(RTHISS_ANNOTATE_FOR_TSAN)
+    __tsan_release(this);
+#endif
+  }
+};
+
+/// Lives as long as one task: its place in the order of its loop, and its floating-point state.
+class TaskScope {
+ public:
+  explicit TaskScope(LoopOrder& order) : order_(order) { order_.acquire(); }
+  ~TaskScope() { order_.release(); }
+  TaskScope(const TaskScope&) = delete;
+  TaskScope& operator=(const TaskScope&) = delete;
+
+ private:
+  LoopOrder& order_;
+  FloatingPointScope floating_point_;
+};
 
 int usable_threads(int wanted) { return wanted > 0 ? wanted : tbb::info::default_concurrency(); }
 
@@ -29,10 +67,11 @@ ThreadPool::~ThreadPool() { delete impl_; }
 void ThreadPool::for_ranges(std::size_t begin, std::size_t end, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
   if (begin >= end) return;
+  LoopOrder order;
   impl_->arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, grain),
                       [&](const tbb::blocked_range<std::size_t>& range) {
-                        const FloatingPointScope scope;
+                        const TaskScope scope(order);
                         body(range.begin(), range.end());
                       });
   });
@@ -40,11 +79,12 @@ void ThreadPool::for_ranges(std::size_t begin, std::size_t end, std::size_t grai
 
 void ThreadPool::for_tasks(std::size_t tasks, const std::function<void(std::size_t, int)>& body) const {
   std::atomic<std::size_t> next{0};
+  LoopOrder order;
   impl_->arena.execute([&] {
     tbb::parallel_for(
         0, threads_,
         [&](int worker) {
-          const FloatingPointScope scope;
+          const TaskScope scope(order);
           for (std::size_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
             try {
               body(task, worker);

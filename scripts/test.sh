@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds with warnings as errors and runs the tests.
+#   scripts/test.sh [--quick] [--sanitizers] [--fuzz [SECONDS]]
+#     --quick        without the projects of tests/consumer, which build the library once more
+#     --sanitizers   afterwards the tests under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer
+#     --fuzz         afterwards the fuzz targets, SECONDS (60) in all
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=false sanitizers=false fuzz_seconds=0
+while (($# > 0)); do
+  case $1 in
+    --quick) quick=true ;;
+    --sanitizers) sanitizers=true ;;
+    --fuzz)
+      fuzz_seconds=60
+      if [[ ${2:-} =~ ^[1-9][0-9]*$ ]]; then fuzz_seconds=$2; shift; fi
+      ;;
+    *) sed -n '2,/^set/{s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+jobs=$(nproc)
+summary=()
+# phase TITLE COMMAND...: runs it, stops the script where it fails, and keeps the time for the summary.
+phase() {
+  local title=$1 start=$SECONDS
+  shift
+  printf '\n=== %s\n' "$title"
+  if ! "$@" </dev/null; then
+    printf '\n=== FAILED: %s (%d s): %s\n' "$title" $((SECONDS - start)) "$*" >&2
+    exit 1
+  fi
+  summary+=("$(printf '%6d s  %s' $((SECONDS - start)) "$title")")
+}
+
+build() { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"; }
+run_ctest() { ctest --preset "$1" -j "$jobs" --no-tests=error --progress "${@:2}"; }
+
+# The tools of the Python tests, in an environment of their own; made anew when the list of versions changes.
+prepare_python() {
+  local requirements=tests/requirements.txt stamp=build/venv/requirements.txt
+  cmp -s "$requirements" "$stamp" && return 0
+  python3 -m venv --clear build/venv &&
+    { pip_install || { echo "Failed; once more in 10 seconds." >&2; sleep 10; pip_install; }; } &&
+    cp "$requirements" "$stamp"
+}
+pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt; }
+
+# ThreadSanitizer of older compilers refuses the addresses that newer kernels hand out; without randomised addresses
+# it runs. A container may forbid that: then it is tried as it is.
+fixed_addresses() {
+  if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
+}
+build_tsan() { cmake --preset tsan && fixed_addresses cmake --build --preset tsan -j "$jobs"; }
+
+run_fuzzers() {
+  local targets=(build/fuzz/bin/fuzz_*) target name
+  for target in "${targets[@]}"; do
+    name=${target##*/fuzz_}
+    echo "--- $name"
+    mkdir -p "build/fuzz/corpus/$name"
+    # What the fuzzer finds goes to the first folder; the second, which is kept, only starts it.
+    "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]} + 1)) -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+      -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" ||
+      return 1
+  done
+}
+
+mkdir -p build
+phase "Packages" scripts/install_dependencies.sh --test
+phase "Format" scripts/check_format.sh
+phase "Layers" scripts/check_layering.py
+phase "Build (preset ci)" build ci
+if $quick; then
+  phase "Tests" run_ctest ci --label-exclude '^consumer$'
+else
+  phase "Tests" run_ctest ci
+fi
+phase "Python environment" prepare_python
+phase "Python tests" env RTHISS_PROGRAM="$PWD/build/ci/bin/rthiss" build/venv/bin/python -m pytest -q tests
+if $sanitizers; then
+  phase "Build (preset asan)" build asan
+  phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan
+  phase "Build (preset tsan)" build_tsan
+  phase "Tests under ThreadSanitizer" fixed_addresses ctest --preset tsan -j "$jobs" --no-tests=error --progress
+fi
+if ((fuzz_seconds > 0)); then
+  phase "Build (preset fuzz)" build fuzz
+  phase "Fuzzing, $fuzz_seconds s" run_fuzzers
+fi
+
+printf '\n=== All passed (%d s in all)\n' "$SECONDS"
+printf '%s\n' "${summary[@]}"
