@@ -29,6 +29,8 @@ class TemporaryFolder {
   [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
   std::filesystem::path put(std::string_view name, std::string_view bytes) const {
+    // Some file systems write to the disk at once when a file is truncated; a new one is fast.
+    if (std::filesystem::is_regular_file(path_ / name)) std::filesystem::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path_ / name;
   }
