@@ -4,9 +4,11 @@
 #include <rthiss/options.hpp>
 #include <rthiss/points_view.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "dataset/read_elements.hpp"
 #include "dataset/value_grid.hpp"
 
 namespace rthiss {
@@ -37,7 +39,15 @@ class Dataset {
   [[nodiscard]] double value(std::uint64_t i, std::size_t j) const noexcept;
 
  private:
+  template <typename Real>
+  void scan(NonFinite policy, std::string_view role, const ThreadPool& pool);
+  [[nodiscard]] const std::byte* element(std::uint64_t i, std::size_t j) const noexcept {
+    return static_cast<const std::byte*>(view_.data) + static_cast<std::int64_t>(i) * view_.row_stride +
+           static_cast<std::int64_t>(j) * view_.column_stride;
+  }
+
   PointsView view_;
+  ElementReader<double> read_;
   ValueGrid grid_;
   Array<std::uint32_t> ignored_;
 };

@@ -2,7 +2,8 @@
 
 namespace rthiss {
 
-/// What is known of all values of a data set (and its query set): they are integers times 2^exponent, or not.
+/// What is known of all values of a data set (and its query set): they are integers times 2^exponent, or that is not
+/// known (the search gives up on grids whose squares would underflow). The exponent is the largest possible one.
 struct ValueGrid {
   bool on_grid = false;    ///< every value is k * 2^exponent with an integer |k| < 2^53
   int exponent = 0;        ///< of the grid; 0 when all values are zero
