@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,6 +30,8 @@ struct CandidateRange {
   /// Self-join over the same groups: a group g with block_begin <= g < block is left out, because the pair of groups
   /// (g, block) already stands at block g of this range.
   bool each_pair_once = false;
+  /// For a range that is visited in parts: block_begin of the whole. Unset: this range is the whole.
+  std::optional<std::uint32_t> whole_block_begin = std::nullopt;
 };
 
 /// Finds the groups near query blocks.
