@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/parallel.hpp"
+#include "geometry/rounding.hpp"
 
 namespace rthiss {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Groups that share a cache line of every array belong to one task.
 constexpr std::size_t kLane = 16;
-
-[[nodiscard]] float round_up_to_float(double value) noexcept {
-  const auto nearest = static_cast<float>(value);
-  return static_cast<double>(nearest) < value ? std::nextafter(nearest, kInfinity) : nearest;
-}
 
 /// Upper bound of the distance whose computed square is `square`. The square of the difference of two floats loses at
 /// most three roundings of 2^-53 in double, the sum of three of them two more, the root one; none of them overflows,

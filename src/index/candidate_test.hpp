@@ -3,12 +3,11 @@
 #include <rthiss/errors.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string>
 
 #include "common/host_device.hpp"
+#include "geometry/rounding.hpp"
 #include "index/group_index.hpp"
 
 namespace rthiss {
@@ -65,12 +64,6 @@ class CandidateThreshold {
  private:
   static constexpr std::size_t kGreatestComponents = 4096;
 
-  [[nodiscard]] static float round_up_to_float(double value) {
-    const auto nearest = static_cast<float>(value);
-    return static_cast<double>(nearest) < value ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
-                                                : nearest;
-  }
-
   float radius_ = 0.0f, factor_ = 1.0f;
   bool squared_;
 };
@@ -90,9 +83,8 @@ struct FloatInterval {
                                                    std::size_t component, std::size_t group) {
   const std::size_t at = component * bounds.stride + group;
   if (!test.sphere_boxes) return {bounds.low[at], bounds.high[at]};
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   const float center = bounds.sphere_center[at], radius = bounds.sphere_radius[group];
-  return {std::nextafter(center - radius, -infinity), std::nextafter(center + radius, infinity)};
+  return {add_down(center, -radius), add_up(center, radius)};
 }
 
 }  // namespace rthiss

@@ -39,7 +39,9 @@ std::unique_ptr<GroupIndex> make_index(std::string_view name) {
   std::string usable;
   for (const Entry& entry : entries()) {
     if (entry.availability.name == name && entry.make != nullptr) return entry.make();
-    if (entry.make != nullptr) usable += (usable.empty() ? "" : ", ") + entry.availability.name;
+    if (entry.make == nullptr) continue;
+    if (!usable.empty()) usable += ", ";
+    usable += entry.availability.name;
   }
   for (const Entry& entry : entries()) {
     if (entry.availability.name == name) {
