@@ -36,7 +36,17 @@ phase() {
 }
 
 build() { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"; }
-run_ctest() { ctest --preset "$1" -j "$jobs" --no-tests=error --progress "${@:2}"; }
+
+# Of thousands of tests only the failed ones are worth reading; the whole log is kept.
+run_ctest() {
+  local log=build/$1/ctest.log status=0 launcher=()
+  # ThreadSanitizer of older compilers refuses the addresses that newer kernels hand out at random. A container may
+  # forbid to turn that off: then it is tried as it is.
+  if [[ $1 == tsan ]] && setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
+  "${launcher[@]}" ctest --preset "$1" -j "$jobs" --no-tests=error "${@:2}" >"$log" 2>&1 || status=$?
+  grep -vE '^ +Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed +[0-9.]+ sec$' "$log" || true
+  return "$status"
+}
 
 # The tools of the Python tests, in an environment of their own; made anew when the list of versions changes.
 prepare_python() {
@@ -47,13 +57,6 @@ prepare_python() {
     cp "$requirements" "$stamp"
 }
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt; }
-
-# ThreadSanitizer of older compilers refuses the addresses that newer kernels hand out; without randomised addresses
-# it runs. A container may forbid that: then it is tried as it is.
-fixed_addresses() {
-  if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
-}
-build_tsan() { cmake --preset tsan && fixed_addresses cmake --build --preset tsan -j "$jobs"; }
 
 run_fuzzers() {
   local targets=(build/fuzz/bin/fuzz_*) target name
@@ -83,8 +86,8 @@ phase "Python tests" env RTHISS_PROGRAM="$PWD/build/ci/bin/rthiss" build/venv/bi
 if $sanitizers; then
   phase "Build (preset asan)" build asan
   phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan
-  phase "Build (preset tsan)" build_tsan
-  phase "Tests under ThreadSanitizer" fixed_addresses ctest --preset tsan -j "$jobs" --no-tests=error --progress
+  phase "Build (preset tsan)" build tsan
+  phase "Tests under ThreadSanitizer" run_ctest tsan
 fi
 if ((fuzz_seconds > 0)); then
   phase "Build (preset fuzz)" build fuzz
