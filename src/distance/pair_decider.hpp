@@ -22,7 +22,9 @@ struct FilterThreshold {
 };
 
 /// Decides single pairs of rows by the tiers double, double-double and exact (docs/exactness.md). The rows are given
-/// in float64, as stored (never normalised, centred or scaled). Const calls are thread-safe.
+/// in float64, as stored (never normalised, centred or scaled), finite, and under a FloatingPointScope. With a cosine
+/// metric no row may be all zeros: such a row has no direction, and the caller refuses it or takes it out. Const calls
+/// are thread-safe.
 class PairDecider {
  public:
   virtual ~PairDecider() = default;
