@@ -24,6 +24,13 @@ struct ResultShape {
   bool has_distances = false;
 };
 
+/// What keeping a result costs; compared with the limits before work starts.
+struct ResultCost {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t disk_bytes = 0;
+  std::uint64_t disk_free = ~std::uint64_t{0};  ///< bytes free where the disk bytes would go
+};
+
 /// Where results go: the pipeline's one exit. Calls come from one thread at a time, in the order
 /// begin, consume*, finish; after an error or a cancellation finish is not called and the sink drops what it has.
 class ResultSink {
@@ -33,6 +40,8 @@ class ResultSink {
   /// True for sinks that need only the number of neighbours of each query: then `consume_counts` is called once, and
   /// `consume` never; lists are not built.
   [[nodiscard]] virtual bool counts_only() const { return false; }
+  /// Cost of a result of `pairs` ordered pairs, at the sink's peak.
+  [[nodiscard]] virtual ResultCost cost(const ResultShape& /*shape*/, std::uint64_t /*pairs*/) const { return {}; }
   virtual void begin(const ResultShape& /*shape*/) {}
   virtual void consume(NeighborChunk&& chunk) = 0;
   /// [queries] neighbours of each query, in the caller's order.

@@ -221,4 +221,28 @@ double Dataset::value(std::uint64_t i, std::size_t j) const noexcept {
   return result;
 }
 
+void Dataset::refuse_zero_rows(NonFinite policy, std::string_view role, const ThreadPool& pool) {
+  std::mutex mutex;
+  std::vector<std::uint32_t> zero(ignored_.begin(), ignored_.end());
+  const std::size_t before = zero.size();
+  pool.for_ranges(0, rows(), 1024, [&](std::size_t begin, std::size_t end) {
+    std::vector<double> row(columns());
+    for (std::size_t i = begin; i < end; ++i) {
+      read_row(i, row.data());
+      if (std::any_of(row.begin(), row.end(), [](double value) { return value != 0.0; })) continue;
+      const std::lock_guard lock(mutex);
+      zero.push_back(static_cast<std::uint32_t>(i));
+    }
+  });
+  if (zero.size() == before) return;
+  if (policy == NonFinite::kError) {
+    throw InvalidArgument(
+        fmt::format("{}: row {} is all zeros and has no direction for a cosine metric; remove it, or "
+                    "set nonfinite to ignore",
+                    role, *std::min_element(zero.begin(), zero.end())));
+  }
+  std::sort(zero.begin(), zero.end());
+  ignored_ = Array<std::uint32_t>(std::span<const std::uint32_t>(zero));
+}
+
 }  // namespace rthiss

@@ -33,6 +33,10 @@ class Dataset {
   /// Rows that hold a NaN or an infinity, ascending; only under NonFinite::kIgnore. They are nobody's neighbours.
   [[nodiscard]] const Array<std::uint32_t>& ignored_rows() const noexcept { return ignored_; }
 
+  /// Cosine metrics have no direction for a row of zeros: throws InvalidArgument naming the first, or under
+  /// NonFinite::kIgnore adds them to the ignored rows.
+  void refuse_zero_rows(NonFinite policy, std::string_view role, const ThreadPool& pool);
+
   /// Writes row `i`, widened, to `out` [columns].
   void read_row(std::uint64_t i, double* out) const noexcept;
   /// Element (i, j), widened.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/cpu/group_rows.hpp"
+#include "engine/cpu/pair_stage.hpp"
+#include "engine/engine.hpp"
+#include "refinement/filter_limits.hpp"
+#include "refinement/hit_recorder.hpp"
+
+namespace rthiss::cpu {
+
+/// Refinement of `preset = auto`: tiles of 64 x 64 pairs go through a dense filter in a few components, what is left
+/// through filters by rows in more, and only what those cannot decide through the exact tiers.
+class CascadeRefiner final : public Refiner {
+ public:
+  CascadeRefiner(const RefinementTask& task, const ThreadPool& pool);
+
+  RefinementCounts refine(const CandidateLists& lists, const CandidateRange& range, bool mirror,
+                          const RefinementResult& result, RefinementProgress& progress) override;
+
+ private:
+  struct Worker;
+
+  void compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const;
+  void compare_tile(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t query_chunk,
+                    std::uint32_t group, std::uint32_t point_chunk) const;
+  [[nodiscard]] bool within_whole(std::uint32_t block, std::uint32_t group) const;
+  [[nodiscard]] bool decide_constant(Worker& worker, HitRecorder& recorder, std::uint32_t block,
+                                     std::uint32_t group) const;
+
+  const RefinementTask& task_;
+  const ThreadPool& pool_;
+  FilterLimits limits_;
+  GroupRows point_rows_;
+  GroupRows query_rows_storage_;  // empty in a self-join
+  const GroupRows& query_rows_;
+  PairStage pair_stage_;
+  float integer_limit_ = -1.0F;  // >= 0: the dense filter's sums are exact integers
+};
+
+}  // namespace rthiss::cpu

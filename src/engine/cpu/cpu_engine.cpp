@@ -1,0 +1,20 @@
+#include "engine/cpu/cpu_engine.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/cpu/cascade_refiner.hpp"
+#include "engine/cpu/paper_refiner.hpp"
+#include "simd/targets.hpp"
+
+namespace rthiss::cpu {
+
+std::string CpuEngine::describe() const {
+  return fmt::format("{} threads, SIMD {}", pool_.threads(), simd::active_target());
+}
+
+std::unique_ptr<Refiner> CpuEngine::make_refiner(const RefinementTask& task) const {
+  if (task.cascade) return std::make_unique<CascadeRefiner>(task, pool_);
+  return std::make_unique<PaperRefiner>(task, pool_);
+}
+
+}  // namespace rthiss::cpu

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "engine/engine.hpp"
+
+namespace rthiss::cpu {
+
+/// oneTBB threads and Highway SIMD, dispatched to the best instruction set of the processor at run time.
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads) : pool_(threads) {}
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] const ThreadPool& pool() const override { return pool_; }
+  [[nodiscard]] std::unique_ptr<Refiner> make_refiner(const RefinementTask& task) const override;
+
+ private:
+  ThreadPool pool_;
+};
+
+}  // namespace rthiss::cpu

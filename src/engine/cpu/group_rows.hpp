@@ -1,0 +1,42 @@
+#pragma once
+
+#include <rthiss/array.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/parallel.hpp"
+#include "refinement/refinement_task.hpp"
+
+namespace rthiss::cpu {
+
+/// One side's rows in group order, laid out for the CPU's kernels. A "chunk" is up to 64 consecutive positions of one
+/// group.
+struct GroupRows {
+  std::size_t rows = 0;
+  std::size_t full_stride = 0;
+  Array<float> full;        ///< [n x full_stride] FilterSpace images, padding 0
+  Array<float> full_error;  ///< [groups] largest load error
+  std::size_t coarse_width = 0, coarse_stride = 0;
+  Array<float> coarse;  ///< [n x coarse_stride]; absent (empty) for the paper's refinement
+  Array<float> panels;  ///< [chunks x coarse_width x 64] component-major copy of `coarse`, or of `full`
+  std::size_t panel_width = 0;
+  std::size_t fine_stride = 0;
+  Array<float> fine;                 ///< [n x fine_stride] or empty
+  Array<float> fine_error;           ///< [groups]
+  Array<std::uint32_t> chunk_begin;  ///< [groups + 1] first chunk of each group
+  Array<float> box_low, box_high;    ///< [groups x coarse_stride] group-major copy of the bounds, padding 0
+  Array<std::uint64_t> live;         ///< [chunks] bit j: position j of the chunk takes part (not an ignored row)
+  Array<std::uint8_t> constant;      ///< [groups] all rows equal as real numbers
+  bool all_live = true;
+};
+
+/// `cascade` false (the paper's refinement): `full` holds the columns in the projection's order, and everything that
+/// comes from `coarse` and `fine` stays empty.
+[[nodiscard]] GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const Projection& projection,
+                                     bool cascade, const ThreadPool& pool);
+
+/// panel [width x 64] = the first `count` <= 64 rows, component-major; missing rows are 0.
+void pack_panel(const float* rows, std::size_t stride, std::size_t count, std::size_t width, float* panel);
+
+}  // namespace rthiss::cpu

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/cpu/group_rows.hpp"
+#include "engine/cpu/pair_stage.hpp"
+#include "engine/engine.hpp"
+#include "refinement/filter_limits.hpp"
+
+namespace rthiss::cpu {
+
+/// Refinement as published (paper, section IV-E): all queries of a group's list against the group's points, both in
+/// tiles, points stored component-major, squared differences summed over the columns in variance order, early exit.
+class PaperRefiner final : public Refiner {
+ public:
+  PaperRefiner(const RefinementTask& task, const ThreadPool& pool);
+
+  RefinementCounts refine(const CandidateLists& lists, const CandidateRange& range, bool mirror,
+                          const RefinementResult& result, RefinementProgress& progress) override;
+
+ private:
+  struct Worker;
+
+  const RefinementTask& task_;
+  const ThreadPool& pool_;
+  FilterLimits limits_;
+  GroupRows point_rows_;
+  GroupRows query_rows_;
+};
+
+}  // namespace rthiss::cpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "projection/projection.hpp"
+
+namespace rthiss {
+
+class ThreadPool;
+
+/// Share of pairs that are still near after a number of components (with the norm of the rest), from a sample.
+struct AliveCurve {
+  std::vector<std::size_t> components;
+  std::vector<double> alive;  ///< same length
+  std::size_t sample_pairs = 0;
+};
+
+/// Which filters a pair passes, and what that costs by the model.
+struct CascadeShape {
+  std::size_t coarse = 0;  ///< components of the dense filter
+  std::size_t fine = 0;    ///< components of the second filter, 0: none
+  double alive_coarse = 1.0, alive_fine = 1.0;
+  double cost = 0.0;  ///< vector instructions a pair
+
+  [[nodiscard]] std::string describe() const;
+};
+
+[[nodiscard]] AliveCurve measure_alive(const Sample& sample, const Projection& projection, double radius,
+                                       const ThreadPool& pool);
+
+/// The cheapest shape. `may_be_complete`: the projection holds all `columns` coordinates, so that the dense filter over
+/// all of them decides nearly every pair by itself.
+[[nodiscard]] CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete);
+
+/// Keeps the first `components` of a projection, the others go into the norm of the rest.
+void shorten_projection(Projection& projection, std::size_t components);
+
+}  // namespace rthiss

@@ -1,0 +1,82 @@
+#include "pipeline/search_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <rthiss/errors.hpp>
+
+#include "pipeline/cost_model.hpp"
+
+namespace rthiss {
+
+namespace {
+
+constexpr std::size_t kSampleRows = 2048;
+constexpr std::size_t kMostComponents = 127;
+
+SearchPlan paper_plan(const SearchOptions& options, const Dataset& points, const FilterSpace& space,
+                      const ThreadPool& pool, SearchStatistics& statistics) {
+  SearchPlan plan;
+  const Sample sample = draw_sample(points, space, points.rows(), options.seed, pool);
+  const bool sorted = options.projection != "none";
+  plan.projection = choose_coordinates(sample, 3, sorted);
+  plan.projection.with_rest = false;  // the paper indexes three coordinates and nothing else
+  plan.coarse_components = plan.projection.components;
+  plan.single_queries = true;
+  plan.cascade = false;
+  plan.grouping.split = SplitRule::kCycle;
+  plan.grouping.order = GroupOrder::kMorton;
+  plan.grouping.split_components = plan.projection.components;
+  plan.grouping.height = options.kd_tree_height.value_or(
+      points.rows() < 2 ? 0 : static_cast<int>(std::log(static_cast<double>(points.rows()))));
+  plan.test_components = 3;
+  plan.sphere_boxes = true;
+  plan.box_distance = false;
+  statistics.chosen.emplace_back("kd_tree_height", fmt::format("{} (floor(ln n), paper)", plan.grouping.height));
+  return plan;
+}
+
+}  // namespace
+
+SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, const FilterSpace& space, double radius,
+                       const ThreadPool& pool, SearchStatistics& statistics) {
+  if (options.preset == "paper") return paper_plan(options, points, space, pool, statistics);
+
+  SearchPlan plan;
+  const std::size_t d = points.columns();
+  const Sample sample = draw_sample(points, space, kSampleRows, options.seed, pool);
+  std::vector<CascadeShape> shapes;
+  if (options.projection == "auto" || options.projection == "pca") {
+    Projection pca = principal_components(sample, std::min(d, kMostComponents), options.seed, pool);
+    const AliveCurve curve = measure_alive(sample, pca, radius, pool);
+    const CascadeShape shape = best_shape(curve, d, false);
+    shapes.push_back(shape);
+    plan.projection = std::move(pca);
+    statistics.chosen.emplace_back("pca", shape.describe());
+  }
+  if (options.projection != "pca") {
+    Projection coordinates = choose_coordinates(sample, std::min(d, kMostComponents), options.projection != "none");
+    const AliveCurve curve = measure_alive(sample, coordinates, radius, pool);
+    const CascadeShape shape = best_shape(curve, d, d <= kMostComponents);
+    statistics.chosen.emplace_back("coordinates", shape.describe());
+    if (shapes.empty() || shape.cost < shapes.front().cost) {
+      plan.projection = std::move(coordinates);
+      shapes.assign(1, shape);
+    }
+  }
+  const CascadeShape& shape = shapes.front();
+  plan.coarse_components = shape.coarse;
+  plan.use_fine = shape.fine != 0;
+  plan.coarse_complete = plan.projection.is_coordinates() && shape.coarse == d;
+  shorten_projection(plan.projection, std::max(shape.coarse, shape.fine));
+  plan.grouping.split = SplitRule::kWidest;
+  plan.grouping.order = GroupOrder::kTree;
+  plan.grouping.split_components = std::min<std::size_t>(shape.coarse, 16);
+  if (options.kd_tree_height) plan.grouping.height = *options.kd_tree_height;
+  plan.test_components = shape.coarse + (plan.coarse_complete ? 0 : 1);
+  statistics.chosen.emplace_back("projection", fmt::format("{}: {}", plan.projection.name, shape.describe()));
+  return plan;
+}
+
+}  // namespace rthiss

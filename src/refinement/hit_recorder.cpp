@@ -1,0 +1,123 @@
+#include "refinement/hit_recorder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "refinement/bit_transpose.hpp"
+
+namespace rthiss {
+
+namespace {
+
+void add_relaxed(std::uint64_t& target, std::uint64_t value) {
+  std::atomic_ref<std::uint64_t>(target).fetch_add(value, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+HitRecorder::HitRecorder(const RefinementTask& task, const RefinementResult& result, std::uint32_t part, bool mirror,
+                         std::uint64_t* whole_counts, RefinementProgress& progress)
+    : task_(task),
+      result_(result),
+      part_number_(part),
+      mirror_(mirror),
+      whole_counts_(whole_counts),
+      progress_(progress) {
+  if (result.mask != nullptr) {
+    part_ = &result.mask->parts[part];
+    part_limit_ = result.mask_limit / result.mask->parts.size();
+  }
+}
+
+void HitRecorder::keep(std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin,
+                       const std::uint64_t* words) {
+  HitTile tile{block, query_begin, point_begin, part_number_, 0, part_->words.size()};
+  for (std::uint32_t r = 0; r < 64; ++r) {
+    if (words[r] == 0) continue;
+    tile.rows |= std::uint64_t{1} << r;
+    part_->words.push_back(words[r]);
+    pairs_ += static_cast<std::uint64_t>(std::popcount(words[r]));
+  }
+  if (tile.rows == 0) return;
+  part_->tiles.push_back(tile);
+  if (part_->words.size() * sizeof(std::uint64_t) + part_->tiles.size() * sizeof(HitTile) > part_limit_) {
+    throw MaskOverflow();
+  }
+}
+
+void HitRecorder::count(const Grouping& rows, std::uint32_t row_begin, const std::uint64_t* words) {
+  for (std::uint32_t r = 0; r < 64; ++r) {
+    if (words[r] == 0) continue;
+    const auto hits = static_cast<std::uint64_t>(std::popcount(words[r]));
+    add_relaxed(result_.counts[rows.original_id[row_begin + r]], hits);
+    pairs_ += hits;
+  }
+}
+
+void HitRecorder::record(std::uint32_t block, std::uint32_t query_begin, std::uint32_t group, std::uint32_t point_begin,
+                         std::uint64_t* words) {
+  if (task_.self_join && !task_.include_self && query_begin < point_begin + 64 && point_begin < query_begin + 64) {
+    for (std::uint32_t r = 0; r < 64; ++r) {
+      const std::uint32_t column = query_begin + r - point_begin;  // wraps for rows before the first column
+      if (column < 64) words[r] &= ~(std::uint64_t{1} << column);
+    }
+  }
+  std::uint64_t any = 0;
+  for (std::uint32_t r = 0; r < 64; ++r) any |= words[r];
+  if (any == 0) return;
+  const bool both = mirror_ && block != group;
+  if (part_ != nullptr) {
+    keep(block, query_begin, point_begin, words);
+  } else {
+    count(task_.queries->grouping, query_begin, words);
+  }
+  if (both) {
+    transpose_bits(words);
+    if (part_ != nullptr) {
+      keep(group, point_begin, query_begin, words);
+    } else {
+      count(task_.points->grouping, point_begin, words);
+    }
+  }
+}
+
+void HitRecorder::record_whole(std::uint32_t block, std::uint32_t group) {
+  const Grouping& queries = task_.queries->grouping;
+  const Grouping& points = task_.points->grouping;
+  const std::uint32_t query_begin = queries.group_begin[block], query_end = queries.group_begin[block + 1];
+  const std::uint32_t point_begin = points.group_begin[group], point_end = points.group_begin[group + 1];
+  const bool both = mirror_ && block != group;
+  if (part_ == nullptr) {
+    const std::uint64_t queries_here = query_end - query_begin;
+    const std::uint64_t points_here = point_end - point_begin;
+    const bool drop_self = task_.self_join && !task_.include_self && block == group;
+    add_relaxed(whole_counts_[block], points_here - (drop_self ? 1 : 0));
+    if (both) add_relaxed(whole_counts_[group], queries_here);
+    pairs_ += (points_here - (drop_self ? 1 : 0)) * queries_here * (both ? 2 : 1);
+    return;
+  }
+  for (std::uint32_t q = query_begin; q < query_end; q += 64) {
+    for (std::uint32_t p = point_begin; p < point_end; p += 64) {
+      const std::uint32_t columns = std::min<std::uint32_t>(64, point_end - p);
+      const std::uint32_t rows = std::min<std::uint32_t>(64, query_end - q);
+      std::uint64_t words[64] = {};
+      std::fill_n(words, rows, columns == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1);
+      record(block, q, group, p, words);
+    }
+  }
+}
+
+bool HitRecorder::entry_done(std::uint64_t entries) {
+  constexpr std::uint64_t kEntriesBetweenReports = 512;
+  entries_ += entries;
+  if (entries_ >= kEntriesBetweenReports) flush();
+  return !progress_.stopped();
+}
+
+void HitRecorder::flush() {
+  progress_.advance(entries_, pairs_);
+  entries_ = pairs_ = 0;
+}
+
+}  // namespace rthiss
