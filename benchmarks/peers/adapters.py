@@ -56,6 +56,9 @@ class Peer:
         """GFLOP/s of the matrix product that this peer relies on, or None where it uses none."""
         return None
 
+    def prepare(self):
+        """Imports what `run` calls, so that loading libraries is no part of the time."""
+
     def run(self, job):
         raise NotImplementedError
 
@@ -78,6 +81,9 @@ class Faiss(Peer):
 
     def blas_rate(self):
         return machine.faiss_rate()
+
+    def prepare(self):
+        import faiss  # noqa: F401
 
     def run(self, job):
         import faiss
@@ -106,10 +112,15 @@ class ScikitLearn(Peer):
         self.name = f"scikit-learn {algorithm}"
 
     def contract(self, dtype):
-        return Contract(closed=True, squared_radius=np.float64)
+        # The trees work in double; brute force takes radius and square in the type of the data.
+        own = np.dtype(dtype).type if self.algorithm == "brute" else np.float64
+        return Contract(closed=True, squared_radius=own, radius=own)
 
     def blas_rate(self):
         return machine.scipy_rate(np.float64) if self.algorithm == "brute" else None
+
+    def prepare(self):
+        import sklearn.neighbors  # noqa: F401
 
     def run(self, job):
         from sklearn.neighbors import NearestNeighbors
@@ -128,6 +139,9 @@ class CkdtreePairs(Peer):
 
     def contract(self, dtype):
         return Contract(closed=True, squared_radius=np.float64)
+
+    def prepare(self):
+        import scipy.spatial  # noqa: F401
 
     def run(self, job):
         from scipy.spatial import cKDTree
@@ -179,6 +193,9 @@ class Snn(Peer):
     def version(self):
         self._module()
         return super().version()
+
+    def prepare(self):
+        self._module()
 
     def run(self, job):
         model = self._module().build_snn_model(job.points, verbose=0)
@@ -294,6 +311,7 @@ def all_peers(programs, presets=("auto",)):
 
 def measure(peer, job, repeat_below, repeats):
     """Runs the peer, again while runs are short. Returns the measurements and the last result."""
+    peer.prepare()
     runs = []
     result = None
     while len(runs) < repeats and (not runs or runs[0]["seconds"] < repeat_below):

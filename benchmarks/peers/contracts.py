@@ -17,14 +17,19 @@ EXPLAINED_PAIRS = 500_000
 
 @dataclass(frozen=True)
 class Contract:
-    """closed: `<=` on the squared distance, else `<`. squared_radius: the type that radius * radius is rounded to."""
+    """closed: `<=` on the squared distance, else `<`.
+
+    radius, squared_radius: the types that the radius and then its square are rounded to.
+    """
 
     closed: bool
     squared_radius: type
+    radius: type = np.float64
 
     def threshold(self, radius):
         """The number that the peer compares squared distances with."""
-        return float(self.squared_radius(float(radius) * float(radius)))
+        own = float(self.radius(radius))
+        return float(self.squared_radius(own * own))
 
     def would_accept(self, squared_sum, radius):
         """The peer's answer if its arithmetic had no error. squared_sum: Fraction."""
@@ -32,7 +37,8 @@ class Contract:
         return squared_sum < threshold or (self.closed and squared_sum == threshold)
 
     def describe(self):
-        return f"{'<=' if self.closed else '<'} on {np.dtype(self.squared_radius).name} radius^2"
+        origin = f" of the {np.dtype(self.radius).name} radius" if self.radius is not np.float64 else ""
+        return f"{'<=' if self.closed else '<'} on {np.dtype(self.squared_radius).name} radius^2{origin}"
 
 
 def keys_from_lists(indptr, indices, n):

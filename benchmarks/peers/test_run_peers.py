@@ -136,6 +136,17 @@ class Reasons(unittest.TestCase):
         reasons = contracts.compare(np.array([], dtype=np.int64), expected, points, radius, contract)["reasons"]
         self.assertEqual(reasons, {"ties": 0, "threshold": 2, "arithmetic": 0, "sampled": False})
 
+    def test_radius_rounded_before_it_is_squared(self):
+        # float32(sqrt 32) lies below sqrt 32, and its square rounds to the float32 below 32.
+        contract = contracts.Contract(closed=True, squared_radius=np.float32, radius=np.float32)
+        self.assertEqual(contract.threshold(np.sqrt(32.0)), float(np.nextafter(np.float32(32), np.float32(0))))
+        points = np.zeros((2, 64), dtype=np.float32)
+        points[1, :32] = 1
+        peer = adapters.ScikitLearn("brute")
+        self.assertEqual(peer.contract(points.dtype), contract)
+        job = adapters.Job(points, "", float(np.sqrt(32.0)), 1, "", 0, {})
+        self.assertEqual(len(peer.keys(peer.run(job), job)), 0)
+
     def test_radius_that_is_no_square(self):
         # sqrt(3)^2 is below 3 in double: a closed comparison of squares loses the tie.
         points = np.array([[0, 0, 0], [1, 1, 1]], dtype=np.float64)
