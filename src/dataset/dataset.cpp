@@ -39,12 +39,43 @@ bool is_float32_at_most(DType dtype) {
   }
 }
 
+// Integers of up to 32 bits without gaps, in native byte order: two operations on whole vectors of them.
+using IntegerScan = void (*)(const std::byte* first, std::size_t count, ValueScan& values);
+
+IntegerScan integer_scan(DType dtype, bool byte_swapped) {
+  if (byte_swapped && size_of(dtype) > 1) return nullptr;
+  return with_element_type(dtype, [](auto sample) -> IntegerScan {
+    using T = decltype(sample);
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
+      return [](const std::byte* first, std::size_t count, ValueScan& values) {
+        using Magnitude = std::make_unsigned_t<T>;
+        Magnitude largest = 0;
+        Magnitude all_bits = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+          T value;
+          std::memcpy(&value, first + i * sizeof(T), sizeof(T));
+          const auto bits = static_cast<Magnitude>(value);
+          const auto magnitude = value < 0 ? static_cast<Magnitude>(Magnitude{0} - bits) : bits;
+          largest = std::max(largest, magnitude);
+          all_bits = static_cast<Magnitude>(all_bits | magnitude);
+        }
+        values.add_integers(largest, all_bits);
+      };
+    } else {
+      return nullptr;
+    }
+  });
+}
+
 // The pass over all values. One object for all threads; ranges of rows come from the pool.
 template <typename Real>
 class Scanner {
  public:
   Scanner(const PointsView& view, NonFinite policy)
-      : view_(view), policy_(policy), read_(element_reader<Real>(view.dtype, view.byte_swapped)) {}
+      : view_(view),
+        policy_(policy),
+        read_(element_reader<Real>(view.dtype, view.byte_swapped)),
+        integer_scan_(integer_scan(view.dtype, view.byte_swapped)) {}
 
   void scan(std::uint64_t begin, std::uint64_t end) {
     Range range;
@@ -95,6 +126,10 @@ class Scanner {
     for (std::uint64_t row = begin; row < end; row += step) {
       const std::uint64_t rows = std::min(step, end - row);
       const std::size_t count = rows * view_.columns;
+      if (integer_scan_ != nullptr) {
+        integer_scan_(address(row, 0), count, range.values);
+        continue;
+      }
       const auto* values = reinterpret_cast<const Real*>(address(row, 0));
       if (!in_place) {
         read_(address(row, 0), view_.column_stride, count, range.buffer.data());
@@ -152,6 +187,7 @@ class Scanner {
   PointsView view_;
   NonFinite policy_;
   ElementReader<Real> read_;
+  IntegerScan integer_scan_;  // or nullptr
   std::atomic<std::uint64_t> first_bad_{kNone};
   std::mutex mutex_;
   ValueScan values_;

@@ -140,6 +140,13 @@ bool ValueScan::add(const double* values, std::size_t count) {
   return add_values(values, count, kLowestDoubleExponent);
 }
 
+void ValueScan::add_integers(std::uint64_t largest_value, std::uint64_t all_bits) {
+  if (all_bits == 0) return;
+  max_abs_ = std::max(max_abs_, static_cast<double>(largest_value));
+  exponent_ = std::min(exponent_, std::countr_zero(all_bits));
+  check_steps();
+}
+
 void ValueScan::merge(const ValueScan& other) {
   max_abs_ = std::max(max_abs_, other.max_abs_);
   exponent_ = std::min(exponent_, other.exponent_);

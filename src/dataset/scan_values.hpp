@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "dataset/value_grid.hpp"
 
@@ -14,6 +15,9 @@ class ValueScan {
   /// Takes in `count` values, unless one of them is NaN or infinite: then false, and the scan is as before.
   [[nodiscard]] bool add(const float* values, std::size_t count);
   [[nodiscard]] bool add(const double* values, std::size_t count);
+
+  /// Takes in integers of which the largest magnitude and the bits of all magnitudes, or-ed together, are known.
+  void add_integers(std::uint64_t largest, std::uint64_t all_bits);
 
   void merge(const ValueScan& other);
   [[nodiscard]] ValueGrid grid() const;

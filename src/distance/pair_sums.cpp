@@ -35,11 +35,19 @@ HWY_INLINE void for_vectors(const double* HWY_RESTRICT x, const double* HWY_REST
   }
   for (; k + lanes <= columns; k += lanes) step(0, hn::LoadU(tag, x + k), hn::LoadU(tag, y + k));
   if (k < columns) {
+#if HWY_MAX_BYTES >= 32
+    // Native masked loads, which do not touch what is masked out.
+    const auto rest = hn::FirstN(tag, columns - k);
+    step(0, hn::MaskedLoad(rest, tag, x + k), hn::MaskedLoad(rest, tag, y + k));
+#else
     HWY_ALIGN double x_tail[kMaxLanes] = {};
     HWY_ALIGN double y_tail[kMaxLanes] = {};
-    std::copy(x + k, x + columns, x_tail);
-    std::copy(y + k, y + columns, y_tail);
+    for (std::size_t i = 0; k + i < columns; ++i) {
+      x_tail[i] = x[k + i];
+      y_tail[i] = y[k + i];
+    }
     step(0, hn::Load(tag, x_tail), hn::Load(tag, y_tail));
+#endif
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -196,8 +197,7 @@ void check_first_bad(DType dtype) {
     for (const auto at : bad)
       values[at] = at % 2 == 0 ? std::numeric_limits<Real>::quiet_NaN() : -std::numeric_limits<Real>::infinity();
     const std::uint64_t first = *std::min_element(bad.begin(), bad.end());
-    const std::string place =
-        "points: row " + std::to_string(first / columns) + ", column " + std::to_string(first % columns) + " ";
+    const std::string place = fmt::format("points: row {}, column {} ", first / columns, first % columns);
     EXPECT_THAT(error_of(PointsView::row_major(values.data(), rows, columns, dtype)), HasSubstr(place));
 
     const Dataset data = make(PointsView::row_major(values.data(), rows, columns, dtype), NonFinite::kIgnore);

@@ -1,10 +1,12 @@
 #include <rthiss/errors.hpp>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include "distance/pair_decider.hpp"
 #include "support/exact_oracle.hpp"
@@ -349,6 +351,53 @@ TEST(EuclideanCases, Lattice) {
   const Rows first = test::lattice(1, 37, 256);
   EXPECT_EQ(std::vector<double>(first[0].begin(), first[0].begin() + 6),
             (std::vector<double>{181, 160, 250, 207, 35, 232}));
+}
+
+// Rows of a Hadamard matrix in two symbols, whose difference is an odd integer of 54 bits: all distances are 4 times
+// that, midpoints of doubles every one. Nothing but the exact tier can decide them.
+TEST(EuclideanDecider, NothingButTies) {
+  constexpr std::uint32_t kRows = 32;
+  const double symbols[] = {0x1p53 - 1, -(0x1p53 - 2)};
+  Rows rows(kRows, std::vector<double>(kRows));
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    for (std::uint32_t j = 0; j < kRows; ++j) rows[i][j] = symbols[std::popcount(i & j) % 2];
+  }
+  const double lower = 4.0 * (0x1p54 - 4);  // the doubles around 4 (2^54 - 3)
+  const double upper = 4.0 * (0x1p54 - 2);
+  const double even = test::has_even_significand(lower) ? lower : upper;
+  EXPECT_EQ(euclidean(1.0, kRows)->value(rows[0].data(), rows[1].data()), even);
+  for (const auto& [radius, expected] : {std::pair{lower, even == lower}, {upper, true}, {below(lower), false}}) {
+    TierCounts counts;
+    const Pairs pairs = pairs_within(rows, radius, integer_grid(0x1p53 - 1), counts);
+    EXPECT_EQ(pairs.size(), expected ? kRows * (kRows - 1) / 2 : 0);
+    EXPECT_EQ(radius == lower ? counts.exact : counts.double_double, kRows * (kRows - 1) / 2);
+  }
+}
+
+// The same decisions with every instruction set that this machine has.
+TEST(EuclideanDecider, EveryInstructionSet) {
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (std::int64_t rest = supported; rest != 0; rest &= rest - 1) {
+    hwy::SetSupportedTargetsForTest(rest & -rest);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    SCOPED_TRACE(hwy::TargetName(rest & -rest));
+    std::mt19937_64 random(6);
+    TierCounts counts;
+    for (const std::size_t d : {1, 2, 3, 5, 8, 13, 16, 31, 32, 33, 65}) {
+      for (const int exponent : {0, 500, -600, -1060}) {
+        std::vector<double> x = random_row(random, d, 1, 1, false);
+        std::vector<double> y = random_row(random, d, 1, 1, false);
+        for (double& v : x) v = std::ldexp(v, exponent);
+        for (double& v : y) v = std::ldexp(v, exponent);
+        check_pair(x, y, counts);
+      }
+    }
+    check_pair({1.0, 7.0}, {-0x1p-53, 7.0}, counts);
+    EXPECT_GT(counts.double_double, 0U);
+    EXPECT_GT(counts.exact, 0U);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 TEST(EuclideanDecider, EqualRowsAreDecidedByEquality) {
