@@ -1,8 +1,11 @@
 #include "dataset/filter_space.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+
+#include "common/parallel.hpp"
 
 namespace rthiss {
 
@@ -30,6 +33,24 @@ Array<double> sample_center(const Dataset& data) {
   return center;
 }
 
+// Sums of squares of differences of bytes stay below 2^31.
+constexpr std::size_t kMostByteColumns = 32768;
+
+bool has_negative(const Dataset& data, const ThreadPool& pool) {
+  if (data.dtype() == DType::kUInt8 || data.dtype() == DType::kBool) return false;
+  std::atomic<bool> found{false};
+  pool.for_ranges(0, data.rows(), 1024, [&](std::size_t begin, std::size_t end) {
+    Array<double> row(data.columns());
+    for (std::size_t i = begin; i < end && !found.load(std::memory_order_relaxed); ++i) {
+      data.read_row(i, row.data());
+      double least = 0.0;
+      for (const double value : row) least = std::min(least, value);
+      if (least < 0.0) found.store(true, std::memory_order_relaxed);
+    }
+  });
+  return found.load();
+}
+
 bool held_by_float(DType dtype) {
   switch (dtype) {
     case DType::kInt32:
@@ -45,7 +66,8 @@ bool held_by_float(DType dtype) {
 
 }  // namespace
 
-FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, bool cosine, double radius) {
+FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, bool cosine, double radius,
+                                const ThreadPool& pool) {
   FilterSpace space;
   if (cosine) {
     space.normalize = true;
@@ -56,6 +78,8 @@ FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, b
     space.scale = std::ldexp(1.0, -grid.exponent);
     space.integers = true;
     space.no_underflow = true;
+    space.bytes = grid.max_steps <= 255.0 && points.columns() <= kMostByteColumns && !has_negative(points, pool) &&
+                  (queries == nullptr || !has_negative(*queries, pool));
     return space;
   }
   // Near the middle of float32's range nothing needs scaling; elsewhere the radius (or the data) goes to about 1.

@@ -8,6 +8,8 @@
 
 namespace rthiss {
 
+class ThreadPool;
+
 /// The float32 space in which filters compute: scale * (x - center), or x / |x| under a cosine metric.
 ///
 /// `load` returns a bound on |out - exact image| in the Euclidean norm, so a filter that finds a distance s between two
@@ -20,12 +22,15 @@ struct FilterSpace {
   /// The images are integers (the data lie on a grid and scale is 1 / its step), every |difference| < 2^25, held
   /// exactly.
   bool integers = false;
+  /// The images are integers 0 ... 255 and rows of bytes serve as well.
+  bool bytes = false;
   /// Squares of differences of images cannot underflow float32 (see docs/exactness.md); else bounds need an absolute
   /// term.
   bool no_underflow = false;
 
   /// Chosen for both sets of a search; `radius` is the Euclidean radius (ignored under cosine metrics).
-  [[nodiscard]] static FilterSpace choose(const Dataset& points, const Dataset* queries, bool cosine, double radius);
+  [[nodiscard]] static FilterSpace choose(const Dataset& points, const Dataset* queries, bool cosine, double radius,
+                                          const ThreadPool& pool);
 
   /// Image of row `i` of `data` [d]; `scratch` [d] doubles. A row whose image overflows float32 is all zero with error
   /// +inf.

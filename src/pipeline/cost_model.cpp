@@ -107,7 +107,7 @@ AliveCurve measure_alive(const Sample& sample, const Projection& projection, dou
   return curve;
 }
 
-CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete) {
+CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete, bool bytes) {
   const auto alive_at = [&](std::size_t components) {
     for (std::size_t s = 0; s < curve.components.size(); ++s) {
       if (curve.components[s] >= components) return curve.alive[s];
@@ -122,15 +122,17 @@ CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_b
     if (coarse > tuning::kMostCoarseComponents && coarse != columns) continue;
     const bool complete = may_be_complete && coarse == columns;
     const double alive_coarse = std::min(in_tiles, alive_at(coarse));
-    const double dense = in_tiles * (tuning::kTileCost + static_cast<double>(coarse + (complete ? 0 : 1)) / 16.0);
+    const double dense =
+        in_tiles * (tuning::kTileCost + tuning::kDenseCost * static_cast<double>(coarse + (complete ? 0 : 1)));
     for (std::size_t f = 0; f <= curve.components.size(); ++f) {
       const std::size_t fine = f == 0 ? 0 : curve.components[f - 1];
       if (fine != 0 && (fine <= coarse || complete || fine * 2 > columns)) continue;
       const double alive_fine = fine == 0 ? alive_coarse : alive_at(fine);
       double cost = dense;
       if (!complete) {
-        if (fine != 0) cost += alive_coarse * (tuning::kPairCost + static_cast<double>(fine) * tuning::kFineCost);
-        cost += alive_fine * (tuning::kPairCost + static_cast<double>(columns) * tuning::kFullCost);
+        if (fine != 0) cost += alive_coarse * (tuning::kPairCost + static_cast<double>(fine) * tuning::kRowCost);
+        cost += alive_fine *
+                (tuning::kPairCost + static_cast<double>(columns) * (bytes ? tuning::kByteCost : tuning::kRowCost));
       }
       if (!found || cost < best.cost) {
         best = {coarse, fine, alive_coarse, alive_fine, cost};

@@ -22,7 +22,7 @@ struct CascadeShape {
   std::size_t coarse = 0;  ///< components of the dense filter
   std::size_t fine = 0;    ///< components of the second filter, 0: none
   double alive_coarse = 1.0, alive_fine = 1.0;
-  double cost = 0.0;  ///< vector instructions a pair
+  double cost = 0.0;  ///< cycles a pair of the data
 
   [[nodiscard]] std::string describe() const;
 };
@@ -31,8 +31,8 @@ struct CascadeShape {
                                        const ThreadPool& pool);
 
 /// The cheapest shape. `may_be_complete`: the projection holds all `columns` coordinates, so that the dense filter over
-/// all of them decides nearly every pair by itself.
-[[nodiscard]] CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete);
+/// all of them decides nearly every pair by itself. `bytes`: the last filter works on rows of bytes.
+[[nodiscard]] CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete, bool bytes);
 
 /// Keeps the first `components` of a projection, the others go into the norm of the rest.
 void shorten_projection(Projection& projection, std::size_t components);

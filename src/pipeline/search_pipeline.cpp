@@ -134,7 +134,7 @@ void SearchPipeline::prepare(State& state, const Dataset& points, const Dataset*
   const bool cosine = options_.metric.kind != Metric::Kind::kEuclidean;
   const ValueGrid grid = queries != nullptr ? ValueGrid::common(points.grid(), queries->grid()) : points.grid();
   state.decider = make_pair_decider(options_.metric, radius, points.columns(), grid);
-  state.space = FilterSpace::choose(points, queries, cosine, radius);
+  state.space = FilterSpace::choose(points, queries, cosine, radius, pool);
   const FilterThreshold threshold = state.decider->filter_threshold();
   const FilterLimits limits(threshold, state.space);
   {

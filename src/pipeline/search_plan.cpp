@@ -50,15 +50,16 @@ SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, cons
   if (options.projection == "auto" || options.projection == "pca") {
     Projection pca = principal_components(sample, std::min(d, kMostComponents), options.seed, pool);
     const AliveCurve curve = measure_alive(sample, pca, radius, pool);
-    const CascadeShape shape = best_shape(curve, d, false);
+    const CascadeShape shape = best_shape(curve, d, false, space.bytes);
     shapes.push_back(shape);
     plan.projection = std::move(pca);
     statistics.chosen.emplace_back("pca", shape.describe());
   }
-  if (options.projection != "pca") {
+  // Coordinates can win where all of them fit the dense filter: then it decides nearly everything by itself.
+  if (options.projection != "pca" && (options.projection != "auto" || d <= kMostComponents)) {
     Projection coordinates = choose_coordinates(sample, std::min(d, kMostComponents), options.projection != "none");
     const AliveCurve curve = measure_alive(sample, coordinates, radius, pool);
-    const CascadeShape shape = best_shape(curve, d, d <= kMostComponents);
+    const CascadeShape shape = best_shape(curve, d, d <= kMostComponents, space.bytes);
     statistics.chosen.emplace_back("coordinates", shape.describe());
     if (shapes.empty() || shape.cost < shapes.front().cost) {
       plan.projection = std::move(coordinates);

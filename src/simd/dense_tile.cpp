@@ -28,32 +28,37 @@ HWY_INLINE std::uint64_t mask_bits(D d, hn::Mask<D> mask) {
   return bits;
 }
 
-template <std::size_t kVectors>
+template <bool kSure, std::size_t kVectors>
 HWY_INLINE void product_block(const float* HWY_RESTRICT x, std::size_t ldx, const float* HWY_RESTRICT y,
-                              std::size_t width, const float* HWY_RESTRICT half_norms, const float* out_limit,
-                              const float* in_limit, std::size_t shift, std::uint64_t* maybe, std::uint64_t* sure) {
+                              std::size_t width, const DenseLimits& limits, std::size_t row, std::size_t column,
+                              std::uint64_t* maybe, std::uint64_t* sure) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   V acc[kTileRows][kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) {
-    const V bias = hn::Neg(hn::LoadU(d, half_norms + v * lanes));
+    const V bias = hn::Neg(hn::LoadU(d, limits.half_norms + column + v * lanes));
     for (std::size_t r = 0; r < kTileRows; ++r) acc[r][v] = bias;
   }
   for (std::size_t k = 0; k < width; ++k) {
-    V column[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) column[v] = hn::LoadU(d, y + k * kTileSide + v * lanes);
+    V values[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, y + k * kTileSide + column + v * lanes);
     for (std::size_t r = 0; r < kTileRows; ++r) {
       const V value = hn::Set(d, x[r * ldx + k]);
-      for (std::size_t v = 0; v < kVectors; ++v) acc[r][v] = hn::MulAdd(value, column[v], acc[r][v]);
+      for (std::size_t v = 0; v < kVectors; ++v) acc[r][v] = hn::MulAdd(value, values[v], acc[r][v]);
     }
   }
   for (std::size_t r = 0; r < kTileRows; ++r) {
-    const V out = hn::Set(d, out_limit[r]);
-    const V in = hn::Set(d, in_limit[r]);
+    const V out = hn::Set(d, limits.out_limit[row + r]);
     for (std::size_t v = 0; v < kVectors; ++v) {
-      const std::size_t at = shift + v * lanes;
-      maybe[r] |= mask_bits(d, hn::Not(hn::Lt(acc[r][v], out))) << at;
-      sure[r] |= mask_bits(d, hn::Ge(acc[r][v], in)) << at;
+      maybe[r] |= mask_bits(d, hn::Not(hn::Lt(acc[r][v], out))) << (column + v * lanes);
+    }
+    if constexpr (kSure) {
+      const V in = hn::Set(d, limits.in_limit[row + r]);
+      const V rest = hn::Set(d, limits.row_rests[row + r]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        const V rests = hn::LoadU(d, limits.column_rests + column + v * lanes);
+        sure[r] |= mask_bits(d, hn::Ge(hn::NegMulAdd(rest, rests, acc[r][v]), in)) << (column + v * lanes);
+      }
     }
   }
 }
@@ -121,19 +126,29 @@ HWY_INLINE void for_columns(std::size_t columns, const Block& block) {
   if (j < columns) block(j, std::integral_constant<std::size_t, 1>());
 }
 
-HWY_ATTR void dense_tile_body(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                              std::size_t columns, const float* half_norms, const float* out_limit,
-                              const float* in_limit, std::uint64_t* maybe, std::uint64_t* sure) {
+template <bool kSure>
+HWY_INLINE void product_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
+                             std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe,
+                             std::uint64_t* sure) {
   for (std::size_t r = 0; r < rows; r += kTileRows) {
     std::uint64_t block_maybe[kTileRows] = {}, block_sure[kTileRows] = {};
     for_columns(columns, [&](std::size_t j, auto vectors) HWY_ATTR {
-      product_block<decltype(vectors)::value>(x + r * ldx, ldx, y + j, width, half_norms + j, out_limit + r,
-                                              in_limit + r, j, block_maybe, block_sure);
+      product_block<kSure, decltype(vectors)::value>(x + r * ldx, ldx, y, width, limits, r, j, block_maybe, block_sure);
     });
     for (std::size_t i = 0; i < kTileRows; ++i) {
       maybe[r + i] = block_maybe[i];
       sure[r + i] = block_sure[i];
     }
+  }
+}
+
+HWY_ATTR void dense_tile_body(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
+                              std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe,
+                              std::uint64_t* sure) {
+  if (limits.in_limit != nullptr) {
+    product_tile<true>(x, ldx, rows, y, width, columns, limits, maybe, sure);
+  } else {
+    product_tile<false>(x, ldx, rows, y, width, columns, limits, maybe, sure);
   }
 }
 
@@ -178,10 +193,8 @@ void clear_padding(std::size_t rows, std::size_t columns, std::uint64_t* maybe, 
 }  // namespace
 
 void dense_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                std::size_t columns, const float* half_norms, const float* out_limit, const float* in_limit,
-                std::uint64_t* maybe, std::uint64_t* sure) {
-  HWY_DYNAMIC_DISPATCH(dense_tile_body)
-  (x, ldx, rows, y, width, columns, half_norms, out_limit, in_limit, maybe, sure);
+                std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe, std::uint64_t* sure) {
+  HWY_DYNAMIC_DISPATCH(dense_tile_body)(x, ldx, rows, y, width, columns, limits, maybe, sure);
   clear_padding(rows, columns, maybe, sure);
 }
 

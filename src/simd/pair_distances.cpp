@@ -10,56 +10,92 @@ namespace rthiss::simd {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
-// Components between two looks at the sums; a row this short is summed without looking.
+// Pairs side by side: independent chains of additions hide their latency.
+constexpr std::size_t kSide = kPairPadding + 1;
+// Components between two looks at the sums.
 constexpr std::size_t kLook = 128;
 
-HWY_ATTR void pair_distances_body(const float* HWY_RESTRICT x, const float* HWY_RESTRICT base, std::size_t stride,
-                                  const std::uint32_t* HWY_RESTRICT rows, std::size_t count, std::size_t width,
-                                  float limit, float* HWY_RESTRICT out) {
-  const D d;
+HWY_ATTR void float_pairs(const float* x, const float* y, std::size_t stride, const TilePair* pairs, std::size_t count,
+                          std::size_t width, float limit, float* out) {
+  const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    const float* HWY_RESTRICT y0 = base + rows[i] * stride;
-    const float* HWY_RESTRICT y1 = base + rows[i + 1] * stride;
-    const float* HWY_RESTRICT y2 = base + rows[i + 2] * stride;
-    const float* HWY_RESTRICT y3 = base + rows[i + 3] * stride;
-    V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  using V = hn::Vec<decltype(d)>;
+  for (std::size_t i = 0; i < count; i += kSide) {
+    const float* HWY_RESTRICT a[kSide];
+    const float* HWY_RESTRICT b[kSide];
+    V sums[kSide];
+    for (std::size_t s = 0; s < kSide; ++s) {
+      a[s] = x + pairs[i + s].query * stride;
+      b[s] = y + pairs[i + s].point * stride;
+      sums[s] = hn::Zero(d);
+    }
     for (std::size_t k0 = 0;;) {
       const std::size_t k1 = HWY_MIN(width, k0 + kLook);
       for (std::size_t k = k0; k < k1; k += lanes) {
-        const V value = hn::LoadU(d, x + k);
-        const V d0 = hn::Sub(value, hn::LoadU(d, y0 + k));
-        const V d1 = hn::Sub(value, hn::LoadU(d, y1 + k));
-        const V d2 = hn::Sub(value, hn::LoadU(d, y2 + k));
-        const V d3 = hn::Sub(value, hn::LoadU(d, y3 + k));
-        s0 = hn::MulAdd(d0, d0, s0);
-        s1 = hn::MulAdd(d1, d1, s1);
-        s2 = hn::MulAdd(d2, d2, s2);
-        s3 = hn::MulAdd(d3, d3, s3);
+        for (std::size_t s = 0; s < kSide; ++s) {
+          const V difference = hn::Sub(hn::LoadU(d, a[s] + k), hn::LoadU(d, b[s] + k));
+          sums[s] = hn::MulAdd(difference, difference, sums[s]);
+        }
       }
       k0 = k1;
-      out[i] = hn::GetLane(hn::SumOfLanes(d, s0));
-      out[i + 1] = hn::GetLane(hn::SumOfLanes(d, s1));
-      out[i + 2] = hn::GetLane(hn::SumOfLanes(d, s2));
-      out[i + 3] = hn::GetLane(hn::SumOfLanes(d, s3));
-      if (k0 == width) break;
-      if (out[i] > limit && out[i + 1] > limit && out[i + 2] > limit && out[i + 3] > limit) break;
+      bool all_above = true;
+      for (std::size_t s = 0; s < kSide; ++s) {
+        out[i + s] = hn::GetLane(hn::SumOfLanes(d, sums[s]));
+        all_above &= out[i + s] > limit;
+      }
+      if (k0 == width || all_above) break;
     }
-  }
-  for (; i < count; ++i) {
-    const float* HWY_RESTRICT y = base + rows[i] * stride;
-    V sum = hn::Zero(d);
-    for (std::size_t k = 0; k < width; k += lanes) {
-      const V difference = hn::Sub(hn::LoadU(d, x + k), hn::LoadU(d, y + k));
-      sum = hn::MulAdd(difference, difference, sum);
-    }
-    out[i] = hn::GetLane(hn::SumOfLanes(d, sum));
   }
 }
+
+#if HWY_TARGET == HWY_SCALAR
+
+void byte_pairs(const std::uint8_t* x, const std::uint8_t* y, std::size_t stride, const TilePair* pairs,
+                std::size_t count, std::uint32_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint8_t* a = x + pairs[i].query * stride;
+    const std::uint8_t* b = y + pairs[i].point * stride;
+    std::uint32_t sum = 0;
+    for (std::size_t k = 0; k < stride; ++k) {
+      const int difference = int{a[k]} - int{b[k]};
+      sum += static_cast<std::uint32_t>(difference * difference);
+    }
+    out[i] = sum;
+  }
+}
+
+#else
+
+HWY_ATTR void byte_pairs(const std::uint8_t* x, const std::uint8_t* y, std::size_t stride, const TilePair* pairs,
+                         std::size_t count, std::uint32_t* out) {
+  // At most 64 bytes a vector, so that rows padded to 64 have no tail.
+  const hn::CappedTag<std::uint8_t, 64> d;
+  const hn::Repartition<std::int16_t, decltype(d)> d16;
+  const hn::Repartition<std::int32_t, decltype(d)> d32;
+  const std::size_t lanes = hn::Lanes(d);
+  using Sum = hn::Vec<decltype(d32)>;
+  for (std::size_t i = 0; i < count; i += kSide) {
+    Sum sums[kSide], others[kSide];
+    for (std::size_t s = 0; s < kSide; ++s) sums[s] = others[s] = hn::Zero(d32);
+    for (std::size_t k = 0; k < stride; k += lanes) {
+      for (std::size_t s = 0; s < kSide; ++s) {
+        const auto a = hn::LoadU(d, x + pairs[i + s].query * stride + k);
+        const auto b = hn::LoadU(d, y + pairs[i + s].point * stride + k);
+        const auto difference = hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a));
+        const auto low = hn::BitCast(d16, hn::InterleaveLower(d, difference, hn::Zero(d)));
+        const auto high = hn::BitCast(d16, hn::InterleaveUpper(d, difference, hn::Zero(d)));
+        sums[s] = hn::ReorderWidenMulAccumulate(d32, low, low, sums[s], others[s]);
+        sums[s] = hn::ReorderWidenMulAccumulate(d32, high, high, sums[s], others[s]);
+      }
+    }
+    for (std::size_t s = 0; s < kSide; ++s) {
+      out[i + s] = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(d32, hn::Add(sums[s], others[s]))));
+    }
+  }
+}
+
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace rthiss::simd
@@ -68,11 +104,29 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rthiss::simd {
 
-HWY_EXPORT(pair_distances_body);
+HWY_EXPORT(float_pairs);
+HWY_EXPORT(byte_pairs);
 
-void pair_distances(const float* x, const float* base, std::size_t stride, const std::uint32_t* rows, std::size_t count,
+namespace {
+
+void pad(TilePair* pairs, std::size_t count) {
+  for (std::size_t i = 0; i < kPairPadding; ++i) pairs[count + i] = pairs[count - 1];
+}
+
+}  // namespace
+
+void pair_distances(const float* x, const float* y, std::size_t stride, TilePair* pairs, std::size_t count,
                     std::size_t width, float limit, float* out) {
-  HWY_DYNAMIC_DISPATCH(pair_distances_body)(x, base, stride, rows, count, width, limit, out);
+  if (count == 0) return;
+  pad(pairs, count);
+  HWY_DYNAMIC_DISPATCH(float_pairs)(x, y, stride, pairs, count, width, limit, out);
+}
+
+void pair_distances(const std::uint8_t* x, const std::uint8_t* y, std::size_t stride, TilePair* pairs,
+                    std::size_t count, std::uint32_t* out) {
+  if (count == 0) return;
+  pad(pairs, count);
+  HWY_DYNAMIC_DISPATCH(byte_pairs)(x, y, stride, pairs, count, out);
 }
 
 }  // namespace rthiss::simd

@@ -28,13 +28,21 @@ void center_rows(const float* x, std::size_t stride, const std::uint8_t* rows, s
 void center_columns(const float* panel, std::size_t width, std::uint64_t keep, const float* center, float* out,
                     float* half_norms);
 
+/// What a dense filter by scalar products compares with.
+struct DenseLimits {
+  const float* half_norms;    ///< [64] of the columns
+  const float* out_limit;     ///< [rows] below it a pair is out
+  const float* in_limit;      ///< [rows] from it on a pair is in, after its product of rests is taken off; null: never
+  const float* row_rests;     ///< [rows] twice the norm of what the components leave out; with in_limit
+  const float* column_rests;  ///< [64] with in_limit
+};
+
 /// Dense filter by scalar products: for row r and column j with acc = x_r . y_j - half_norms[j], bit j of maybe[r] is
-/// !(acc < out_limit[r]) (so a NaN stays a maybe), bit j of sure[r] is acc >= in_limit[r].
-/// x: [rows x ldx] with rows padded to kTileRows; y: [width x 64].
-/// |computed acc - exact acc| <= (width + 3) u (|x_r| + |y_j|)^2 / 2 + (width + 3) 2^-149.
+/// !(acc < out_limit[r]) (so a NaN stays a maybe), bit j of sure[r] is acc - row_rests[r] column_rests[j] >=
+/// in_limit[r]. x: [rows x ldx] with rows padded to kTileRows; y: [width x 64]. |computed acc - exact acc| <= (width +
+/// 3) u (|x_r| + |y_j|)^2 / 2 + (width + 3) 2^-149.
 void dense_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                std::size_t columns, const float* half_norms, const float* out_limit, const float* in_limit,
-                std::uint64_t* maybe, std::uint64_t* sure);
+                std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe, std::uint64_t* sure);
 
 /// Dense filter by squared differences, with early exit: bit j of maybe[r] is !(s > out_limit), bit j of sure[r] is
 /// s <= in_limit, s = |x_r - y_j|^2 with relative error (width + 3) u plus width 2^-149 absolute. Leaves a block of
@@ -42,10 +50,21 @@ void dense_tile(const float* x, std::size_t ldx, std::size_t rows, const float* 
 void difference_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
                      std::size_t columns, float out_limit, float in_limit, std::uint64_t* maybe, std::uint64_t* sure);
 
-/// out[i] = |x - base[rows[i]]|^2 over `width` floats (a multiple of 16), rows `stride` floats apart, with relative
-/// error (width + 3) u plus width 2^-149 absolute. Sums that pass `limit` may be left unfinished (and are then above
-/// it).
-void pair_distances(const float* x, const float* base, std::size_t stride, const std::uint32_t* rows, std::size_t count,
+/// A pair of a tile: query row and point, both below kTileSide.
+struct TilePair {
+  std::uint8_t query, point;
+};
+/// `pair_distances` writes (and reads) up to this many entries past `count`.
+inline constexpr std::size_t kPairPadding = 3;
+
+/// out[i] = |x_q - y_p|^2 over `width` floats (a multiple of 16) for pairs[i] = (q, p); rows of both sides are `stride`
+/// floats apart. Relative error (width + 3) u plus width 2^-149 absolute. Sums that pass `limit` may be left unfinished
+/// (and are then above it). Overwrites pairs[count ... count + kPairPadding).
+void pair_distances(const float* x, const float* y, std::size_t stride, TilePair* pairs, std::size_t count,
                     std::size_t width, float limit, float* out);
+
+/// The same for rows of integers 0 ... 255, exactly; `width` = `stride` is a multiple of 64, at most 32768.
+void pair_distances(const std::uint8_t* x, const std::uint8_t* y, std::size_t stride, TilePair* pairs,
+                    std::size_t count, std::uint32_t* out);
 
 }  // namespace rthiss::simd

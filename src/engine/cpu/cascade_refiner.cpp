@@ -12,6 +12,8 @@ namespace rthiss::cpu {
 namespace {
 
 constexpr double kFloatUnit = 0x1p-24;
+// Later components tell little about a box that the first have not.
+constexpr std::size_t kNearComponents = 16;
 
 }  // namespace
 
@@ -29,6 +31,8 @@ struct CascadeRefiner::Worker {
   float half_norms[simd::kTileSide] = {};
   float out_limit[simd::kTileRowRoom] = {};
   float in_limit[simd::kTileRowRoom] = {};
+  float row_rests[simd::kTileRowRoom] = {};
+  float column_rests[simd::kTileSide] = {};
   std::uint64_t maybe[simd::kTileRowRoom] = {};
   std::uint64_t sure[simd::kTileRowRoom] = {};
   RefinementCounts counts;
@@ -161,14 +165,15 @@ void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::ui
   const float* point_panel = point_rows_.panels.data() + std::size_t{point_chunk} * width * simd::kTileSide;
 
   // 1. Queries near the points' box, points near the queries' box.
+  const std::size_t near_width = std::min<std::size_t>(width, kNearComponents);
   const float near_limit = limits_.out(error, w + 6.0, FilterLimits::projected_underflow(width));
-  const std::uint64_t query_live =
-      query_rows_.live[query_chunk] & simd::near_box(query_panel, width, point_rows_.box_low.data() + group * stride,
-                                                     point_rows_.box_high.data() + group * stride, near_limit);
+  const std::uint64_t query_live = query_rows_.live[query_chunk] &
+                                   simd::near_box(query_panel, near_width, point_rows_.box_low.data() + group * stride,
+                                                  point_rows_.box_high.data() + group * stride, near_limit);
   if (query_live == 0) return;
-  const std::uint64_t point_live =
-      point_rows_.live[point_chunk] & simd::near_box(point_panel, width, query_rows_.box_low.data() + block * stride,
-                                                     query_rows_.box_high.data() + block * stride, near_limit);
+  const std::uint64_t point_live = point_rows_.live[point_chunk] &
+                                   simd::near_box(point_panel, near_width, query_rows_.box_low.data() + block * stride,
+                                                  query_rows_.box_high.data() + block * stride, near_limit);
   if (point_live == 0) return;
 
   // 2. Both moved together and centred on one of the points.
@@ -197,6 +202,9 @@ void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::ui
   const double norm_y = std::sqrt(
       2.0 * static_cast<double>(*std::max_element(worker.half_norms, worker.half_norms + columns)) * norm_slack);
   const double norms = norm_x + norm_y + 0x1p-68;  // more than what squares that underflow can hide
+  //    The norms of the rests of two points may differ by anything between their difference and their sum: the
+  //    difference is in the scalar product; 4 times their product more is the farthest that the pair can be.
+  const bool has_rest = width > task_.points->coarse.components;
   double out = 0.0;
   double in = -1.0;
   if (integer_limit_ >= 0.0F && norms * norms < 0x1p22) {
@@ -207,46 +215,53 @@ void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::ui
         (2.0 * w + 8.0) * kFloatUnit * norms * norms + 4.0 * FilterLimits::projected_underflow(width);
     const double moved = error + 1.01 * kFloatUnit * norms;
     out = static_cast<double>(limits_.out(moved, 4.0, absolute));
-    if (task_.coarse_complete) in = static_cast<double>(limits_.in(moved, 4.0, absolute));
+    const double rests = has_rest ? static_cast<double>(query_rows_.box_high[block * stride + width - 1]) *
+                                        static_cast<double>(point_rows_.box_high[group * stride + width - 1])
+                                  : 0.0;
+    in = static_cast<double>(limits_.in(moved, 4.0, absolute + 32.0 * kFloatUnit * rests));
   }
   const std::size_t padded = (rows + simd::kTileRows - 1) / simd::kTileRows * simd::kTileRows;
   for (std::size_t r = 0; r < rows; ++r) {
     const double norm = static_cast<double>(worker.norms[r]);
     worker.out_limit[r] = FilterLimits::float_below((norm - out) * 0.5);
-    worker.in_limit[r] =
-        in >= 0.0 ? FilterLimits::float_above((norm - in) * 0.5) : std::numeric_limits<float>::infinity();
+    worker.in_limit[r] = FilterLimits::float_above((norm - in) * 0.5);
   }
-  simd::dense_tile(worker.rows.data(), stride, padded, worker.columns_panel.data(), width, columns, worker.half_norms,
-                   worker.out_limit, worker.in_limit, worker.maybe, worker.sure);
+  if (has_rest && in >= 0.0) {
+    const float center_rest = center[width - 1];
+    for (std::size_t r = 0; r < rows; ++r) {
+      worker.row_rests[r] = 2.0F * (worker.rows[r * stride + width - 1] + center_rest);
+    }
+    const float* column_rests = worker.columns_panel.data() + (width - 1) * simd::kTileSide;
+    for (std::size_t j = 0; j < simd::kTileSide; ++j) worker.column_rests[j] = column_rests[j] + center_rest;
+  }
+  const simd::DenseLimits dense_limits{worker.half_norms, worker.out_limit, in >= 0.0 ? worker.in_limit : nullptr,
+                                       worker.row_rests, worker.column_rests};
+  simd::dense_tile(worker.rows.data(), stride, padded, worker.columns_panel.data(), width, columns, dense_limits,
+                   worker.maybe, worker.sure);
 
-  // 4. What is left, row by row. A group with itself: each pair once.
+  // 4. What is left, pair by pair.
   const bool diagonal = task_.self_join && query_begin == point_begin;
   std::uint64_t words[simd::kTileSide] = {};
-  std::uint64_t any = 0;
+  worker.pairs.count = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     const std::uint32_t row = query_at[r];
     std::uint64_t sure = worker.sure[r] & worker.maybe[r];
     std::uint64_t open = worker.maybe[r] & ~sure;
-    if (columns != simd::kTileSide) {
-      std::uint64_t sure_here = 0, open_here = 0;
-      for (std::uint64_t bits = sure; bits != 0; bits &= bits - 1) {
-        sure_here |= std::uint64_t{1} << point_at[std::countr_zero(bits)];
-      }
-      for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
-        open_here |= std::uint64_t{1} << point_at[std::countr_zero(bits)];
-      }
-      sure = sure_here;
-      open = open_here;
+    // A group with itself: each pair once.
+    const std::uint32_t first = diagonal ? row + 1 : 0;
+    for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
+      const std::uint8_t column = point_at[std::countr_zero(bits)];
+      if (column >= first) worker.pairs.pairs[worker.pairs.count++] = {static_cast<std::uint8_t>(row), column};
     }
-    if (diagonal) {
-      const std::uint64_t above = row == 63 ? 0 : ~std::uint64_t{0} << (row + 1);
-      sure &= above;
-      open &= above;
+    if (columns == simd::kTileSide) {
+      words[row] = sure;
+      continue;
     }
-    if (open != 0) sure |= pair_stage_.decide(worker.pairs, block, query_begin + row, group, point_begin, open);
-    words[row] = sure;
-    any |= sure;
+    for (std::uint64_t bits = sure; bits != 0; bits &= bits - 1) {
+      words[row] |= std::uint64_t{1} << point_at[std::countr_zero(bits)];
+    }
   }
+  if (worker.pairs.count != 0) pair_stage_.decide(worker.pairs, block, query_begin, group, point_begin, words);
   if (diagonal) {
     worker.counts.comparisons += rows * (rows - 1) / 2;
     std::uint64_t mirrored[simd::kTileSide];
@@ -254,11 +269,10 @@ void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::ui
     transpose_bits(mirrored);
     for (std::size_t r = 0; r < simd::kTileSide; ++r) words[r] |= mirrored[r];
     for (std::size_t r = 0; r < rows; ++r) words[query_at[r]] |= std::uint64_t{1} << query_at[r];
-    any |= 1;
   } else {
     worker.counts.comparisons += rows * columns;
   }
-  if (any != 0) recorder.record(block, query_begin, group, point_begin, words);
+  recorder.record(block, query_begin, group, point_begin, words);
 }
 
 }  // namespace rthiss::cpu

@@ -50,7 +50,12 @@ GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const P
   GroupRows out;
   out.rows = grouping.original_id.size();
   out.full_stride = round_up_to(d, 16);
-  out.full = Array<float>(out.rows * out.full_stride);
+  if (cascade && space.bytes) {
+    out.byte_stride = round_up_to(d, 64);
+    out.bytes = Array<std::uint8_t>(out.rows * out.byte_stride);
+  } else {
+    out.full = Array<float>(out.rows * out.full_stride);
+  }
   out.full_error = Array<float>(groups);
   out.constant = Array<std::uint8_t>(groups, 0);
   out.chunk_begin = Array<std::uint32_t>(groups + 1);
@@ -82,15 +87,20 @@ GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const P
       const std::uint32_t* ids = grouping.original_id.data() + first;
       float error = 0.0F;
       for (std::uint32_t i = 0; i < count; ++i) {
-        float* target = out.full.data() + (first + i) * out.full_stride;
         const bool ignored = !out.all_live && contains(data.ignored_rows(), ids[i]);
+        const float loaded = space.load(data, ids[i], row.data(), scratch.data());
+        if (!ignored) error = std::max(error, loaded);
+        if (out.byte_stride != 0) {
+          std::uint8_t* target = out.bytes.data() + (first + i) * out.byte_stride;
+          for (std::size_t k = 0; k < d; ++k) target[k] = static_cast<std::uint8_t>(row[k]);
+          std::fill(target + d, target + out.byte_stride, std::uint8_t{0});
+          continue;
+        }
+        float* target = out.full.data() + (first + i) * out.full_stride;
         if (cascade) {
-          const float loaded = space.load(data, ids[i], target, scratch.data());
-          if (!ignored) error = std::max(error, loaded);
+          std::copy(row.begin(), row.end(), target);
         } else {
           // The projection's order puts columns of high variance first, which is what early exit needs.
-          const float loaded = space.load(data, ids[i], row.data(), scratch.data());
-          if (!ignored) error = std::max(error, loaded);
           for (std::size_t k = 0; k < d; ++k) target[k] = row[projection.order[k]];
         }
         std::fill(target + d, target + out.full_stride, 0.0F);

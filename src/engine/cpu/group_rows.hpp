@@ -17,6 +17,8 @@ struct GroupRows {
   std::size_t full_stride = 0;
   Array<float> full;        ///< [n x full_stride] FilterSpace images, padding 0
   Array<float> full_error;  ///< [groups] largest load error
+  std::size_t byte_stride = 0;
+  Array<std::uint8_t> bytes;  ///< [n x byte_stride] the images where all are integers 0 ... 255, padding 0
   std::size_t coarse_width = 0, coarse_stride = 0;
   Array<float> coarse;  ///< [n x coarse_stride]; absent (empty) for the paper's refinement
   Array<float> panels;  ///< [chunks x coarse_width x 64] component-major copy of `coarse`, or of `full`

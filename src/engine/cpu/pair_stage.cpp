@@ -1,8 +1,6 @@
 #include "engine/cpu/pair_stage.hpp"
 
-#include <bit>
-
-#include "simd/tile.hpp"
+#include <algorithm>
 
 namespace rthiss::cpu {
 
@@ -14,60 +12,68 @@ float exact_integer_limit(const RefinementTask& task) {
 
 PairStage::PairStage(const RefinementTask& task, const FilterLimits& limits, const GroupRows& queries,
                      const GroupRows& points)
-    : task_(task), limits_(limits), queries_(queries), points_(points), integer_limit_(exact_integer_limit(task)) {}
+    : task_(task), limits_(limits), queries_(queries), points_(points), integer_limit_(exact_integer_limit(task)) {
+  if (points_.byte_stride != 0) {
+    byte_limit_ = static_cast<std::uint32_t>(std::min(task.decider->grid_limit().value_or(4294967295.0), 4294967295.0));
+  }
+}
 
-std::uint64_t PairStage::decide(Scratch& scratch, std::uint32_t block, std::uint32_t query, std::uint32_t group,
-                                std::uint32_t point_begin, std::uint64_t open) const {
-  std::size_t count = 0;
-  for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
-    scratch.rows[count++] = static_cast<std::uint32_t>(std::countr_zero(bits));
-  }
-  if (points_.fine_stride != 0) {
-    const std::size_t width = points_.fine_stride;
-    const double error =
-        static_cast<double>(queries_.fine_error[block]) + static_cast<double>(points_.fine_error[group]);
-    const float limit = limits_.out(error, static_cast<double>(width) + 4.0, FilterLimits::projected_underflow(width));
-    simd::pair_distances(queries_.fine.data() + query * width, points_.fine.data() + point_begin * width, width,
-                         scratch.rows, count, width, limit, scratch.sums);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      scratch.rows[kept] = scratch.rows[i];
-      kept += scratch.sums[i] > limit ? 0 : 1;
-    }
-    count = kept;
-    if (count == 0) return 0;
-  }
+void PairStage::decide(Scratch& scratch, std::uint32_t block, std::uint32_t query_begin, std::uint32_t group,
+                       std::uint32_t point_begin, std::uint64_t* words) const {
+  if (points_.fine_stride != 0) keep_near_in_fine(scratch, block, query_begin, group, point_begin);
+  if (points_.byte_stride != 0) return decide_bytes(scratch, query_begin, point_begin, words);
+
   const std::size_t stride = points_.full_stride;
-  const std::size_t columns = task_.points->data->columns();
   float out = integer_limit_;
   float in = integer_limit_;
   if (integer_limit_ < 0.0F) {
     const double error =
         static_cast<double>(queries_.full_error[block]) + static_cast<double>(points_.full_error[group]);
-    const double units = static_cast<double>(columns) + 20.0;
+    const double units = static_cast<double>(stride) + 4.0;
     out = limits_.out(error, units, limits_.row_underflow(stride));
     in = limits_.in(error, units, limits_.row_underflow(stride));
   }
-  simd::pair_distances(queries_.full.data() + query * stride, points_.full.data() + point_begin * stride, stride,
-                       scratch.rows, count, stride, out, scratch.sums);
-  std::uint64_t hits = 0;
-  bool query_read = false;
-  for (std::size_t i = 0; i < count; ++i) {
+  simd::pair_distances(queries_.full.data() + query_begin * stride, points_.full.data() + point_begin * stride, stride,
+                       scratch.pairs, scratch.count, stride, out, scratch.sums);
+  for (std::size_t i = 0; i < scratch.count; ++i) {
     if (scratch.sums[i] > out) continue;
-    const std::uint32_t j = scratch.rows[i];
-    bool within = scratch.sums[i] <= in;
-    if (!within) {
-      // In the band that float32 cannot decide, or not a number.
-      if (!query_read) {
-        task_.queries->data->read_row(task_.queries->grouping.original_id[query], scratch.query.data());
-        query_read = true;
-      }
-      task_.points->data->read_row(task_.points->grouping.original_id[point_begin + j], scratch.point.data());
-      within = task_.decider->within(scratch.query.data(), scratch.point.data(), scratch.decided);
-    }
-    hits |= static_cast<std::uint64_t>(within) << j;
+    const auto [row, column] = scratch.pairs[i];
+    // Between the limits float32 cannot decide, nor where the sum is not a number.
+    const bool within = scratch.sums[i] <= in || decide_exactly(scratch, query_begin + row, point_begin + column);
+    words[row] |= static_cast<std::uint64_t>(within) << column;
   }
-  return hits;
+}
+
+void PairStage::keep_near_in_fine(Scratch& scratch, std::uint32_t block, std::uint32_t query_begin, std::uint32_t group,
+                                  std::uint32_t point_begin) const {
+  const std::size_t width = points_.fine_stride;
+  const double error = static_cast<double>(queries_.fine_error[block]) + static_cast<double>(points_.fine_error[group]);
+  const float limit = limits_.out(error, static_cast<double>(width) + 4.0, FilterLimits::projected_underflow(width));
+  simd::pair_distances(queries_.fine.data() + query_begin * width, points_.fine.data() + point_begin * width, width,
+                       scratch.pairs, scratch.count, width, limit, scratch.sums);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < scratch.count; ++i) {
+    scratch.pairs[kept] = scratch.pairs[i];
+    kept += scratch.sums[i] > limit ? 0 : 1;
+  }
+  scratch.count = kept;
+}
+
+void PairStage::decide_bytes(Scratch& scratch, std::uint32_t query_begin, std::uint32_t point_begin,
+                             std::uint64_t* words) const {
+  const std::size_t stride = points_.byte_stride;
+  simd::pair_distances(queries_.bytes.data() + query_begin * stride, points_.bytes.data() + point_begin * stride,
+                       stride, scratch.pairs, scratch.count, scratch.integer_sums);
+  for (std::size_t i = 0; i < scratch.count; ++i) {
+    const auto [row, column] = scratch.pairs[i];
+    words[row] |= static_cast<std::uint64_t>(scratch.integer_sums[i] <= byte_limit_) << column;
+  }
+}
+
+bool PairStage::decide_exactly(Scratch& scratch, std::uint32_t query, std::uint32_t point) const {
+  task_.queries->data->read_row(task_.queries->grouping.original_id[query], scratch.query.data());
+  task_.points->data->read_row(task_.points->grouping.original_id[point], scratch.point.data());
+  return task_.decider->within(scratch.query.data(), scratch.point.data(), scratch.decided);
 }
 
 }  // namespace rthiss::cpu
