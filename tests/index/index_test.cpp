@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 #include <rthiss/errors.hpp>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -105,7 +110,7 @@ TEST_P(Index, ListsGroupsThatTouchAtTheRadius) {
   std::uniform_real_distribution<float> place(-1.0f, 1.0f);
   for (const float scale : {1e-40f, 1e-15f, 1.0f, 1e15f}) {
     for (const float offset : {0.0f, 8388608.0f}) {
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 40; ++round) {
         const std::size_t components = 1 + random() % 6;
         Box block, group;
         double square = 0.0;
@@ -259,6 +264,48 @@ TEST_P(Index, PassesOnWhatAVisitorThrows) {
   index->build(one, {1.0, 3, false, true}, pool_);
   EXPECT_THROW(index->visit(whole(one, one), pool_, [](auto, auto, auto) { throw std::runtime_error("visitor"); }),
                std::runtime_error);
+}
+
+#if defined(__x86_64__)
+/// With flush-to-zero and another rounding set by the caller: the same lists, and the caller's state is kept.
+TEST_P(Index, KeepsTheCallersFloatingPointState) {
+  std::mt19937 random(23);
+  const auto bounds = bounds_of(random_boxes(random, 80, 3, 1e-36f, 0.1f, 0.0f), 3);
+  const CandidateTest test{3e-37, 3, false, false};
+  const auto expected = lists(bounds, bounds, test);
+  const unsigned before = _mm_getcsr();
+  constexpr unsigned flush_and_round_down = 0x8040 | 0x2000, sticky = 0x3F;
+  for (const unsigned control : {before, before | flush_and_round_down}) {
+    _mm_setcsr(control);
+    const auto found = lists(bounds, bounds, test);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after & ~sticky, control & ~sticky);
+    EXPECT_EQ(found, expected);
+  }
+}
+#endif
+
+/// Two indexes that look at the same components differ only by what lies within rounding of the radius.
+TEST(EmbreeAndBvh, ListTheSameGroupsInThreeComponents) {
+  const auto names = usable_indexes();
+  if (std::find(names.begin(), names.end(), "embree") == names.end()) GTEST_SKIP() << "embree is not built";
+  std::mt19937 random(29);
+  const ThreadPool pool(2);
+  for (const float scale : {1e-12f, 1.0f, 1e25f}) {
+    for (const std::size_t components : {1u, 2u, 3u}) {
+      const auto groups = bounds_of(random_boxes(random, 500, components, scale, 0.05f, 0.001f), components);
+      const auto blocks = bounds_of(random_boxes(random, 100, components, 3.0f * scale, 0.3f, 0.01f), components);
+      for (const bool box_distance : {true, false}) {
+        if (scale > 1e18f && box_distance) continue;  // squares overflow: bvh lists all, embree what it reaches
+        const CandidateTest test{0.2 * scale, components, false, box_distance};
+        const auto bvh = make_index("bvh"), embree = make_index("embree");
+        bvh->build(groups, test, pool);
+        embree->build(groups, test, pool);
+        EXPECT_EQ(lists_of(*bvh, whole(blocks, groups), pool), lists_of(*embree, whole(blocks, groups), pool));
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Index, testing::ValuesIn(usable_indexes()),
