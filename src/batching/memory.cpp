@@ -82,7 +82,8 @@ std::optional<std::uint64_t> left_in_control_groups(const fs::path& root) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = line.substr(first, second - first + 1);  // with the colons about it
+    std::replace(controllers.begin(), controllers.end(), ':', ',');
     const std::string_view group = std::string_view(line).substr(second + 1);
     if (controllers == ",,") take_least(least, left_along(root / "sys/fs/cgroup", group, kVersion2));
     if (controllers.find(",memory,") != std::string::npos) {
