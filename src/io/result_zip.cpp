@@ -118,6 +118,8 @@ void ZipWriter::begin_member(std::string name, std::uint64_t size) {
 }
 
 void ZipWriter::write(const void* data, std::size_t bytes) {
+  // zlib starts the checksum anew at a null pointer, which is what an empty array has.
+  if (bytes == 0) return;
   std::uint32_t& crc = entries_.back().crc;
   crc = static_cast<std::uint32_t>(::crc32_z(crc, static_cast<const Bytef*>(data), bytes));
   file_.write(data, bytes);
