@@ -135,7 +135,7 @@ CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_b
                 (tuning::kPairCost + static_cast<double>(columns) * (bytes ? tuning::kByteCost : tuning::kRowCost));
       }
       if (!found || cost < best.cost) {
-        best = {coarse, fine, alive_coarse, alive_fine, cost};
+        best = {coarse, fine, in_tiles, alive_coarse, alive_fine, cost};
         found = true;
       }
     }

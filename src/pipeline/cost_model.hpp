@@ -21,6 +21,7 @@ struct AliveCurve {
 struct CascadeShape {
   std::size_t coarse = 0;  ///< components of the dense filter
   std::size_t fine = 0;    ///< components of the second filter, 0: none
+  double in_tiles = 1.0;   ///< share of pairs in tiles that the boxes let through, as the model expects
   double alive_coarse = 1.0, alive_fine = 1.0;
   double cost = 0.0;  ///< cycles a pair of the data
 

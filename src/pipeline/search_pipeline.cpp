@@ -48,6 +48,9 @@ struct SearchPipeline::State {
 
 namespace {
 
+// Candidate lists of a counting batch: enough to keep all threads busy, little beside any large input.
+constexpr std::uint64_t kCountingBytes = std::uint64_t{1} << 26;
+
 std::string resolve_index(const SearchOptions& options) {
   // On the CPU the own hierarchy was measured faster than Embree's point queries (benchmarks/RESULTS.md).
   return options.index == "auto" ? "bvh" : options.index;
@@ -183,9 +186,17 @@ void SearchPipeline::prepare(State& state, const Dataset& points, const Dataset*
           std::uint64_t{state.first_test.per_block[b]} * (blocks.group_begin[b + 1] - blocks.group_begin[b]);
     }
   }
-  state.task = {
-      &state.points, &state.queries(), &state.space,          state.decider.get(),        &state.plan.projection,
-      threshold,     state.self_join,  options_.include_self, state.plan.coarse_complete, state.plan.cascade};
+  state.task.points = &state.points;
+  state.task.queries = &state.queries();
+  state.task.space = &state.space;
+  state.task.decider = state.decider.get();
+  state.task.projection = &state.plan.projection;
+  state.task.threshold = threshold;
+  state.task.self_join = state.self_join;
+  state.task.include_self = options_.include_self;
+  state.task.coarse_complete = state.plan.coarse_complete;
+  state.task.cull_rows = state.plan.cull_rows;
+  state.task.cascade = state.plan.cascade;
   const StageTimer timer(Stage::kGroup, statistics, observer_);
   state.refiner = engine_.make_refiner(state.task);
   state.budget = options_.memory_limit != 0 ? options_.memory_limit : default_memory_budget();
@@ -223,7 +234,7 @@ void SearchPipeline::count_all(State& state, std::span<std::uint64_t> counts, Se
   BatchPlan plan;
   {
     const StageTimer timer(Stage::kPlan, statistics, observer_);
-    const std::uint64_t room = std::max<std::uint64_t>(state.budget / 16, std::uint64_t{1} << 20);
+    const std::uint64_t room = std::clamp<std::uint64_t>(state.budget / 16, std::uint64_t{1} << 20, kCountingBytes);
     plan = plan_batches(state.first_test.per_block.span(), static_cast<std::uint32_t>(statistics.groups),
                         {16, 2 * sizeof(std::uint32_t)}, room);
   }

@@ -12,7 +12,7 @@ namespace rthiss {
 
 namespace {
 
-constexpr std::size_t kSampleRows = 2048;
+constexpr std::size_t kSampleRows = 1536;
 constexpr std::size_t kMostComponents = 127;
 
 SearchPlan paper_plan(const SearchOptions& options, const Dataset& points, const FilterSpace& space,
@@ -70,6 +70,7 @@ SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, cons
   plan.coarse_components = shape.coarse;
   plan.use_fine = shape.fine != 0;
   plan.coarse_complete = plan.projection.is_coordinates() && shape.coarse == d;
+  plan.cull_rows = shape.in_tiles < 1.0;
   shorten_projection(plan.projection, std::max(shape.coarse, shape.fine));
   plan.grouping.split = SplitRule::kWidest;
   plan.grouping.order = GroupOrder::kTree;

@@ -17,6 +17,7 @@ struct SearchPlan {
   bool use_fine = false;              ///< a second filter over all of the projection's components
   bool single_queries = false;        ///< query blocks of one query (paper) instead of groups of queries
   bool cascade = true;
+  bool cull_rows = true;         ///< test single queries against boxes of points before the dense filter
   bool coarse_complete = false;  ///< the coarse image is an isometry
   GroupingOptions grouping;
   std::size_t test_components = 3;  ///< of the index's candidate test

@@ -10,6 +10,9 @@ namespace rthiss {
 
 namespace {
 
+// Up to here, turning single bits costs less than turning the whole matrix.
+constexpr std::size_t kFewHits = 64;
+
 void add_relaxed(std::uint64_t& target, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(target).fetch_add(value, std::memory_order_relaxed);
 }
@@ -30,28 +33,25 @@ HitRecorder::HitRecorder(const RefinementTask& task, const RefinementResult& res
   }
 }
 
-void HitRecorder::keep(std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin,
-                       const std::uint64_t* words) {
-  HitTile tile{block, query_begin, point_begin, part_number_, 0, part_->words.size()};
-  for (std::uint32_t r = 0; r < 64; ++r) {
-    if (words[r] == 0) continue;
-    tile.rows |= std::uint64_t{1} << r;
-    part_->words.push_back(words[r]);
-    pairs_ += static_cast<std::uint64_t>(std::popcount(words[r]));
+void HitRecorder::enter(const Grouping& grouping, std::uint32_t block, std::uint32_t query_begin,
+                        std::uint32_t point_begin, std::uint64_t rows, const std::uint64_t* words) {
+  if (part_ == nullptr) {
+    for (std::uint64_t left = rows; left != 0; left &= left - 1) {
+      const auto r = static_cast<std::uint32_t>(std::countr_zero(left));
+      const auto hits = static_cast<std::uint64_t>(std::popcount(words[r]));
+      add_relaxed(result_.counts[grouping.original_id[query_begin + r]], hits);
+      pairs_ += hits;
+    }
+    return;
   }
-  if (tile.rows == 0) return;
-  part_->tiles.push_back(tile);
+  part_->tiles.push_back({block, query_begin, point_begin, part_number_, rows, part_->words.size()});
+  for (std::uint64_t left = rows; left != 0; left &= left - 1) {
+    const std::uint64_t word = words[std::countr_zero(left)];
+    part_->words.push_back(word);
+    pairs_ += static_cast<std::uint64_t>(std::popcount(word));
+  }
   if (part_->words.size() * sizeof(std::uint64_t) + part_->tiles.size() * sizeof(HitTile) > part_limit_) {
     throw MaskOverflow();
-  }
-}
-
-void HitRecorder::count(const Grouping& rows, std::uint32_t row_begin, const std::uint64_t* words) {
-  for (std::uint32_t r = 0; r < 64; ++r) {
-    if (words[r] == 0) continue;
-    const auto hits = static_cast<std::uint64_t>(std::popcount(words[r]));
-    add_relaxed(result_.counts[rows.original_id[row_begin + r]], hits);
-    pairs_ += hits;
   }
 }
 
@@ -63,23 +63,33 @@ void HitRecorder::record(std::uint32_t block, std::uint32_t query_begin, std::ui
       if (column < 64) words[r] &= ~(std::uint64_t{1} << column);
     }
   }
-  std::uint64_t any = 0;
-  for (std::uint32_t r = 0; r < 64; ++r) any |= words[r];
-  if (any == 0) return;
-  const bool both = mirror_ && block != group;
-  if (part_ != nullptr) {
-    keep(block, query_begin, point_begin, words);
-  } else {
-    count(task_.queries->grouping, query_begin, words);
+  std::uint64_t rows = 0;
+  std::size_t hits = 0;
+  for (std::uint32_t r = 0; r < 64; ++r) {
+    if (words[r] == 0) continue;
+    rows |= std::uint64_t{1} << r;
+    hits += static_cast<std::size_t>(std::popcount(words[r]));
   }
-  if (both) {
-    transpose_bits(words);
-    if (part_ != nullptr) {
-      keep(group, point_begin, query_begin, words);
-    } else {
-      count(task_.points->grouping, point_begin, words);
+  if (rows == 0) return;
+  enter(task_.queries->grouping, block, query_begin, point_begin, rows, words);
+  if (!mirror_ || block == group) return;
+  // The same pairs seen from the points: bit by bit where there are few.
+  std::uint64_t columns = 0;
+  if (hits <= kFewHits) {
+    std::uint64_t turned[64] = {};
+    for (std::uint64_t left = rows; left != 0; left &= left - 1) {
+      const int r = std::countr_zero(left);
+      for (std::uint64_t bits = words[r]; bits != 0; bits &= bits - 1) {
+        turned[std::countr_zero(bits)] |= std::uint64_t{1} << r;
+      }
+      columns |= words[r];
     }
+    enter(task_.points->grouping, group, point_begin, query_begin, columns, turned);
+    return;
   }
+  for (std::uint64_t left = rows; left != 0; left &= left - 1) columns |= words[std::countr_zero(left)];
+  transpose_bits(words);
+  enter(task_.points->grouping, group, point_begin, query_begin, columns, words);
 }
 
 void HitRecorder::record_whole(std::uint32_t block, std::uint32_t group) {
@@ -93,7 +103,12 @@ void HitRecorder::record_whole(std::uint32_t block, std::uint32_t group) {
     const std::uint64_t points_here = point_end - point_begin;
     const bool drop_self = task_.self_join && !task_.include_self && block == group;
     add_relaxed(whole_counts_[block], points_here - (drop_self ? 1 : 0));
-    if (both) add_relaxed(whole_counts_[group], queries_here);
+    if (both) {
+      // A worker stays with one group for long: its sum is kept back.
+      if (group != whole_group_) add_whole_group();
+      whole_group_ = group;
+      whole_pending_ += queries_here;
+    }
     pairs_ += (points_here - (drop_self ? 1 : 0)) * queries_here * (both ? 2 : 1);
     return;
   }
@@ -115,7 +130,13 @@ bool HitRecorder::entry_done(std::uint64_t entries) {
   return !progress_.stopped();
 }
 
+void HitRecorder::add_whole_group() {
+  if (whole_pending_ != 0) add_relaxed(whole_counts_[whole_group_], whole_pending_);
+  whole_pending_ = 0;
+}
+
 void HitRecorder::flush() {
+  add_whole_group();
   progress_.advance(entries_, pairs_);
   entries_ = pairs_ = 0;
 }

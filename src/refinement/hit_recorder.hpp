@@ -28,8 +28,9 @@ class HitRecorder {
   void flush();
 
  private:
-  void keep(std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin, const std::uint64_t* words);
-  void count(const Grouping& rows, std::uint32_t row_begin, const std::uint64_t* words);
+  /// `rows`: which of the words are not 0.
+  void enter(const Grouping& grouping, std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin,
+             std::uint64_t rows, const std::uint64_t* words);
 
   const RefinementTask& task_;
   const RefinementResult& result_;
@@ -38,6 +39,10 @@ class HitRecorder {
   bool mirror_;
   std::uint64_t* whole_counts_;
   RefinementProgress& progress_;
+  void add_whole_group();
+
+  std::uint32_t whole_group_ = 0;
+  std::uint64_t whole_pending_ = 0;  // pairs of accepted blocks with whole_group_
   std::uint64_t pairs_ = 0;
   std::uint64_t entries_ = 0;
   std::uint64_t part_limit_ = 0;

@@ -36,6 +36,7 @@ struct RefinementTask {
   bool self_join = false;
   bool include_self = false;
   bool coarse_complete = false;  ///< `coarse` holds all coordinates: it may accept, not only reject
+  bool cull_rows = true;         ///< boxes are expected to keep queries away from points
   bool cascade = true;           ///< false: the paper's refinement, all coordinates in variance order
 };
 

@@ -10,15 +10,8 @@ namespace rthiss::simd {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
+using D = hn::CappedTag<float, kStripColumns>;
 using V = hn::Vec<D>;
-
-// kTileRows x kVectors accumulators: 24 of the 32 registers of AVX-512, 12 of 16 elsewhere.
-#if HWY_TARGET <= HWY_AVX3
-constexpr std::size_t kMaxVectors = 4;
-#else
-constexpr std::size_t kMaxVectors = 2;
-#endif
 
 HWY_INLINE std::uint64_t mask_bits(D d, hn::Mask<D> mask) {
   std::uint8_t bytes[8] = {};
@@ -28,144 +21,122 @@ HWY_INLINE std::uint64_t mask_bits(D d, hn::Mask<D> mask) {
   return bits;
 }
 
-template <bool kSure, std::size_t kVectors>
+// Vectors of columns that are worked on together: kBlockRows x kMaxParts sums in 24 of AVX-512's 32 registers, or 12
+// of 16.
+#if HWY_TARGET <= HWY_AVX3
+constexpr std::size_t kMaxParts = 4;
+#else
+constexpr std::size_t kMaxParts = 2;
+#endif
+
+/// kBlockRows rows with the vectors of columns that start at `columns`.
+template <bool kSure, std::size_t kParts>
 HWY_INLINE void product_block(const float* HWY_RESTRICT x, std::size_t ldx, const float* HWY_RESTRICT y,
-                              std::size_t width, const DenseLimits& limits, std::size_t row, std::size_t column,
-                              std::uint64_t* maybe, std::uint64_t* sure) {
+                              std::size_t width, const DenseLimits& limits, const std::uint8_t* rows,
+                              const std::size_t* columns, std::uint64_t* maybe, std::uint64_t* sure,
+                              std::uint64_t& found) {
   const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  V acc[kTileRows][kVectors];
-  for (std::size_t v = 0; v < kVectors; ++v) {
-    const V bias = hn::Neg(hn::LoadU(d, limits.half_norms + column + v * lanes));
-    for (std::size_t r = 0; r < kTileRows; ++r) acc[r][v] = bias;
+  V acc[kBlockRows][kParts];
+  const float* HWY_RESTRICT row[kBlockRows];
+  for (std::size_t r = 0; r < kBlockRows; ++r) row[r] = x + rows[r] * ldx;
+  for (std::size_t p = 0; p < kParts; ++p) {
+    const V bias = hn::Neg(hn::LoadU(d, limits.half_norms + columns[p]));
+    for (std::size_t r = 0; r < kBlockRows; ++r) acc[r][p] = bias;
   }
   for (std::size_t k = 0; k < width; ++k) {
-    V values[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, y + k * kTileSide + column + v * lanes);
-    for (std::size_t r = 0; r < kTileRows; ++r) {
-      const V value = hn::Set(d, x[r * ldx + k]);
-      for (std::size_t v = 0; v < kVectors; ++v) acc[r][v] = hn::MulAdd(value, values[v], acc[r][v]);
+    V values[kParts];
+    for (std::size_t p = 0; p < kParts; ++p) values[p] = hn::LoadU(d, y + k * kTileSide + columns[p]);
+    for (std::size_t r = 0; r < kBlockRows; ++r) {
+      const V value = hn::Set(d, row[r][k]);
+      for (std::size_t p = 0; p < kParts; ++p) acc[r][p] = hn::MulAdd(value, values[p], acc[r][p]);
     }
   }
-  for (std::size_t r = 0; r < kTileRows; ++r) {
-    const V out = hn::Set(d, limits.out_limit[row + r]);
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      maybe[r] |= mask_bits(d, hn::Not(hn::Lt(acc[r][v], out))) << (column + v * lanes);
-    }
+  for (std::size_t r = 0; r < kBlockRows; ++r) {
+    const V out = hn::Set(d, limits.out_limit[rows[r]]);
+    std::uint64_t bits = 0;
+    for (std::size_t p = 0; p < kParts; ++p) bits |= mask_bits(d, hn::Not(hn::Lt(acc[r][p], out))) << columns[p];
+    if (bits == 0) continue;
+    // A row may come twice: for several vectors of columns, or to fill up the last block.
+    const std::uint64_t row_bit = std::uint64_t{1} << rows[r];
+    if ((found & row_bit) == 0) maybe[rows[r]] = sure[rows[r]] = 0;
+    found |= row_bit;
+    maybe[rows[r]] |= bits;
     if constexpr (kSure) {
-      const V in = hn::Set(d, limits.in_limit[row + r]);
-      const V rest = hn::Set(d, limits.row_rests[row + r]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const V rests = hn::LoadU(d, limits.column_rests + column + v * lanes);
-        sure[r] |= mask_bits(d, hn::Ge(hn::NegMulAdd(rest, rests, acc[r][v]), in)) << (column + v * lanes);
+      const V in = hn::Set(d, limits.in_limit[rows[r]]);
+      const V rest = hn::Set(d, limits.row_rests[rows[r]]);
+      bits = 0;
+      for (std::size_t p = 0; p < kParts; ++p) {
+        const V rests = hn::LoadU(d, limits.column_rests + columns[p]);
+        bits |= mask_bits(d, hn::Ge(hn::NegMulAdd(rest, rests, acc[r][p]), in)) << columns[p];
       }
+      sure[rows[r]] |= bits;
     }
   }
-}
-
-template <std::size_t kVectors>
-HWY_INLINE void difference_block(const float* HWY_RESTRICT x, std::size_t ldx, const float* HWY_RESTRICT y,
-                                 std::size_t width, float out_limit, float in_limit, std::size_t shift,
-                                 std::uint64_t* maybe, std::uint64_t* sure) {
-  // Components between two looks at the sums.
-  constexpr std::size_t kLook = 32;
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  const V out = hn::Set(d, out_limit);
-  const V in = hn::Set(d, in_limit);
-  V acc[kTileRows][kVectors];
-  for (auto& row : acc) {
-    for (V& value : row) value = hn::Zero(d);
-  }
-  for (std::size_t k0 = 0; k0 < width; k0 += kLook) {
-    const std::size_t k1 = HWY_MIN(width, k0 + kLook);
-    for (std::size_t k = k0; k < k1; ++k) {
-      V column[kVectors];
-      for (std::size_t v = 0; v < kVectors; ++v) column[v] = hn::LoadU(d, y + k * kTileSide + v * lanes);
-      for (std::size_t r = 0; r < kTileRows; ++r) {
-        const V value = hn::Set(d, x[r * ldx + k]);
-        for (std::size_t v = 0; v < kVectors; ++v) {
-          const V difference = hn::Sub(value, column[v]);
-          acc[r][v] = hn::MulAdd(difference, difference, acc[r][v]);
-        }
-      }
-    }
-    V least = acc[0][0];
-    for (const auto& row : acc) {
-      for (const V& value : row) least = hn::Min(least, value);
-    }
-    if (hn::AllTrue(d, hn::Gt(least, out))) return;
-  }
-  for (std::size_t r = 0; r < kTileRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const std::size_t at = shift + v * lanes;
-      maybe[r] |= mask_bits(d, hn::Not(hn::Gt(acc[r][v], out))) << at;
-      sure[r] |= mask_bits(d, hn::Le(acc[r][v], in)) << at;
-    }
-  }
-}
-
-// Calls `block` with as many vectors as the columns need: kMaxVectors at a time, then a tail.
-template <typename Block>
-HWY_INLINE void for_columns(std::size_t columns, const Block& block) {
-  const std::size_t lanes = hn::Lanes(D());
-  std::size_t j = 0;
-  for (; j + (kMaxVectors - 1) * lanes < columns; j += kMaxVectors * lanes) {
-    block(j, std::integral_constant<std::size_t, kMaxVectors>());
-  }
-  if constexpr (kMaxVectors == 4) {
-    if (j + 2 * lanes < columns) {
-      block(j, std::integral_constant<std::size_t, 3>());
-      return;
-    }
-    if (j + lanes < columns) {
-      block(j, std::integral_constant<std::size_t, 2>());
-      return;
-    }
-  }
-  if (j < columns) block(j, std::integral_constant<std::size_t, 1>());
 }
 
 template <bool kSure>
-HWY_INLINE void product_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                             std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe,
-                             std::uint64_t* sure) {
-  for (std::size_t r = 0; r < rows; r += kTileRows) {
-    std::uint64_t block_maybe[kTileRows] = {}, block_sure[kTileRows] = {};
-    for_columns(columns, [&](std::size_t j, auto vectors) HWY_ATTR {
-      product_block<kSure, decltype(vectors)::value>(x + r * ldx, ldx, y, width, limits, r, j, block_maybe, block_sure);
-    });
-    for (std::size_t i = 0; i < kTileRows; ++i) {
-      maybe[r + i] = block_maybe[i];
-      sure[r + i] = block_sure[i];
-    }
+HWY_INLINE void product_blocks(std::size_t parts, const float* x, std::size_t ldx, const float* y, std::size_t width,
+                               const DenseLimits& limits, const std::uint8_t* rows, const std::size_t* columns,
+                               std::uint64_t* maybe, std::uint64_t* sure, std::uint64_t& found) {
+  std::size_t p = 0;
+  for (; p + kMaxParts <= parts; p += kMaxParts) {
+    product_block<kSure, kMaxParts>(x, ldx, y, width, limits, rows, columns + p, maybe, sure, found);
   }
+  if constexpr (kMaxParts == 4) {
+    if (parts - p == 3) return product_block<kSure, 3>(x, ldx, y, width, limits, rows, columns + p, maybe, sure, found);
+    if (parts - p == 2) return product_block<kSure, 2>(x, ldx, y, width, limits, rows, columns + p, maybe, sure, found);
+  }
+  if (p < parts) product_block<kSure, 1>(x, ldx, y, width, limits, rows, columns + p, maybe, sure, found);
 }
 
-HWY_ATTR void dense_tile_body(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                              std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe,
-                              std::uint64_t* sure) {
-  if (limits.in_limit != nullptr) {
-    product_tile<true>(x, ldx, rows, y, width, columns, limits, maybe, sure);
-  } else {
-    product_tile<false>(x, ldx, rows, y, width, columns, limits, maybe, sure);
-  }
-}
-
-HWY_ATTR void difference_tile_body(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                                   std::size_t columns, float out_limit, float in_limit, std::uint64_t* maybe,
-                                   std::uint64_t* sure) {
-  for (std::size_t r = 0; r < rows; r += kTileRows) {
-    std::uint64_t block_maybe[kTileRows] = {}, block_sure[kTileRows] = {};
-    for_columns(columns, [&](std::size_t j, auto vectors) HWY_ATTR {
-      difference_block<decltype(vectors)::value>(x + r * ldx, ldx, y + j, width, out_limit, in_limit, j, block_maybe,
-                                                 block_sure);
-    });
-    for (std::size_t i = 0; i < kTileRows; ++i) {
-      maybe[r + i] = block_maybe[i];
-      sure[r + i] = block_sure[i];
+/// Rows by which strips they are near, so that those of a block mostly agree; returns how many are near any.
+HWY_INLINE std::size_t order_rows(const std::uint64_t* near, std::uint8_t* rows, std::uint8_t* strips) {
+  std::size_t count = 0;
+  const std::uint64_t any = near[0] | near[1] | near[2] | near[3];
+  for (unsigned wanted = (1U << kStrips) - 1; wanted != 0; --wanted) {
+    std::uint64_t bits = any;
+    for (std::size_t s = 0; s < kStrips; ++s) bits &= ((wanted >> s) & 1) != 0 ? near[s] : ~near[s];
+    for (; bits != 0; bits &= bits - 1) {
+      rows[count] = static_cast<std::uint8_t>(hwy::Num0BitsBelowLS1Bit_Nonzero64(bits));
+      strips[count++] = static_cast<std::uint8_t>(wanted);
     }
   }
+  return count;
+}
+
+template <bool kSure>
+HWY_INLINE std::uint64_t product_tile(const float* x, std::size_t ldx, const float* y, std::size_t width,
+                                      const std::uint64_t* near, const DenseLimits& limits, std::uint64_t* maybe,
+                                      std::uint64_t* sure) {
+  static_assert(kStrips == 4);
+  std::uint64_t found = 0;
+  std::uint8_t rows[kTileSide + kBlockRows], strips[kTileSide + kBlockRows];
+  const std::size_t count = order_rows(near, rows, strips);
+  if (count == 0) return 0;
+  // The last block takes a row several times: its bits are only set again.
+  for (std::size_t i = 0; i < kBlockRows; ++i) {
+    rows[count + i] = rows[count - 1];
+    strips[count + i] = 0;
+  }
+  for (std::size_t r = 0; r < count; r += kBlockRows) {
+    unsigned together = 0;
+    for (std::size_t i = 0; i < kBlockRows; ++i) together |= strips[r + i];
+    std::size_t columns[kTileSide];
+    std::size_t parts = 0;
+    for (std::size_t s = 0; s < kStrips; ++s) {
+      if (((together >> s) & 1) == 0) continue;
+      for (std::size_t c = 0; c < kStripColumns; c += hn::Lanes(D())) columns[parts++] = s * kStripColumns + c;
+    }
+    product_blocks<kSure>(parts, x, ldx, y, width, limits, rows + r, columns, maybe, sure, found);
+  }
+  return found;
+}
+
+HWY_ATTR std::uint64_t dense_tile_body(const float* x, std::size_t ldx, const float* y, std::size_t width,
+                                       const std::uint64_t* near, const DenseLimits& limits, std::uint64_t* maybe,
+                                       std::uint64_t* sure) {
+  return limits.in_limit != nullptr ? product_tile<true>(x, ldx, y, width, near, limits, maybe, sure)
+                                    : product_tile<false>(x, ldx, y, width, near, limits, maybe, sure);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -176,33 +147,10 @@ HWY_AFTER_NAMESPACE();
 namespace rthiss::simd {
 
 HWY_EXPORT(dense_tile_body);
-HWY_EXPORT(difference_tile_body);
 
-namespace {
-
-// Columns past the last point hold whatever was there: their bits are taken off.
-void clear_padding(std::size_t rows, std::size_t columns, std::uint64_t* maybe, std::uint64_t* sure) {
-  if (columns >= kTileSide) return;
-  const std::uint64_t valid = (std::uint64_t{1} << columns) - 1;
-  for (std::size_t r = 0; r < rows; ++r) {
-    maybe[r] &= valid;
-    sure[r] &= valid;
-  }
-}
-
-}  // namespace
-
-void dense_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe, std::uint64_t* sure) {
-  HWY_DYNAMIC_DISPATCH(dense_tile_body)(x, ldx, rows, y, width, columns, limits, maybe, sure);
-  clear_padding(rows, columns, maybe, sure);
-}
-
-void difference_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                     std::size_t columns, float out_limit, float in_limit, std::uint64_t* maybe, std::uint64_t* sure) {
-  HWY_DYNAMIC_DISPATCH(difference_tile_body)
-  (x, ldx, rows, y, width, columns, out_limit, in_limit, maybe, sure);
-  clear_padding(rows, columns, maybe, sure);
+std::uint64_t dense_tile(const float* x, std::size_t ldx, const float* y, std::size_t width, const std::uint64_t* near,
+                         const DenseLimits& limits, std::uint64_t* maybe, std::uint64_t* sure) {
+  return HWY_DYNAMIC_DISPATCH(dense_tile_body)(x, ldx, y, width, near, limits, maybe, sure);
 }
 
 }  // namespace rthiss::simd

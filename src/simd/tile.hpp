@@ -5,44 +5,50 @@
 
 namespace rthiss::simd {
 
-/// A tile compares up to kTileSide query rows with up to kTileSide points; one bit of a 64-bit word a pair.
+/// A tile compares up to kTileSide query rows with up to kTileSide points; one bit of a 64-bit word a pair. Its columns
+/// fall into strips, and each strip has its own set of rows that are compared with it.
 inline constexpr std::size_t kTileSide = 64;
-/// Query rows of a tile are padded to a multiple of this many (read, results unused).
-inline constexpr std::size_t kTileRows = 6;
-/// Rows of room that a tile's padded query rows need.
-inline constexpr std::size_t kTileRowRoom = (kTileSide + kTileRows - 1) / kTileRows * kTileRows;
+inline constexpr std::size_t kStripColumns = 16;
+inline constexpr std::size_t kStrips = kTileSide / kStripColumns;
+inline constexpr std::size_t kBlockRows = 6;  ///< rows that the dense filter works on together
 
-/// Points of `panel` [width x 64, one component of all points contiguous] whose computed squared distance to the box
-/// [low, high] [width] is not above `limit`, as bits. Relative error of the computed value: (width + 4) u.
-[[nodiscard]] std::uint64_t near_box(const float* panel, std::size_t width, const float* low, const float* high,
-                                     float limit);
+/// For each of `boxes` boxes [low, high] (each [stride] floats, one after the other): the points of `panel` [width x
+/// 64, one component of all points contiguous] whose computed squared distance to it is not above `limit`, as bits.
+/// Relative error of the computed value: (width + 4) u. boxes <= kStrips.
+void near_boxes(const float* panel, std::size_t width, const float* low, const float* high, std::size_t stride,
+                std::size_t boxes, float limit, std::uint64_t* near);
 
-/// out[r] = x[rows[r]] - center over `width` floats for each of `count` row indices (source and result row-major,
-/// strides `stride` and `width` rounded up to 16, padding zero); norms[r] = |out[r]|^2 with relative error (width + 2)
-/// u.
-void center_rows(const float* x, std::size_t stride, const std::uint8_t* rows, std::size_t count, std::size_t width,
-                 const float* center, float* out, float* norms);
+/// out[r] = x[r] - center over `width` floats (a multiple of 16) for `count` rows; all row-major with stride `width`.
+/// norms[r] = |out[r]|^2 with relative error (width + 2) u.
+void center_rows(const float* x, std::size_t count, std::size_t width, const float* center, float* out, float* norms);
 
-/// The same for the points of `panel` [width x 64] in `keep`, moved together to the front of `out` [width x 64];
-/// half_norms[j] = |out_j|^2 / 2, +inf for columns without a point. `out` has room for 16 floats more.
-void center_columns(const float* panel, std::size_t width, std::uint64_t keep, const float* center, float* out,
+/// The same for `panel` [width x 64]; half_norms[j] = |out_j|^2 / 2, +inf for columns from `count` on.
+void center_columns(const float* panel, std::size_t width, std::size_t count, const float* center, float* out,
                     float* half_norms);
 
 /// What a dense filter by scalar products compares with.
 struct DenseLimits {
-  const float* half_norms;    ///< [64] of the columns
-  const float* out_limit;     ///< [rows] below it a pair is out
-  const float* in_limit;      ///< [rows] from it on a pair is in, after its product of rests is taken off; null: never
-  const float* row_rests;     ///< [rows] twice the norm of what the components leave out; with in_limit
-  const float* column_rests;  ///< [64] with in_limit
+  const float* half_norms;    ///< [64] of the columns; +inf where there is no point
+  const float* out_limit;     ///< [64] of the rows: below it a pair is out
+  const float* in_limit;      ///< [64] of the rows: from it on a pair is in, once its rests are taken off; null: never
+  const float* row_rests;     ///< [64] twice the norm of what the components leave out; with in_limit
+  const float* column_rests;  ///< [64] that norm; with in_limit
 };
 
 /// Dense filter by scalar products: for row r and column j with acc = x_r . y_j - half_norms[j], bit j of maybe[r] is
-/// !(acc < out_limit[r]) (so a NaN stays a maybe), bit j of sure[r] is acc - row_rests[r] column_rests[j] >=
-/// in_limit[r]. x: [rows x ldx] with rows padded to kTileRows; y: [width x 64]. |computed acc - exact acc| <= (width +
-/// 3) u (|x_r| + |y_j|)^2 / 2 + (width + 3) 2^-149.
-void dense_tile(const float* x, std::size_t ldx, std::size_t rows, const float* y, std::size_t width,
-                std::size_t columns, const DenseLimits& limits, std::uint64_t* maybe, std::uint64_t* sure);
+/// !(acc < out_limit[r]) (so a NaN stays a maybe), and where it is set, bit j of sure[r] is
+/// acc - row_rests[r] column_rests[j] >= in_limit[r]. Computed for the rows in near[strip] of each strip at least;
+/// elsewhere both are 0. Words of rows without a maybe are not written. x: [64 x ldx]; y: [width x 64].
+/// |computed acc - exact acc| <= (width + 3) u (|x_r| + |y_j|)^2 / 2 + (width + 3) 2^-149.
+/// Returns which rows have a maybe.
+[[nodiscard]] std::uint64_t dense_tile(const float* x, std::size_t ldx, const float* y, std::size_t width,
+                                       const std::uint64_t* near, const DenseLimits& limits, std::uint64_t* maybe,
+                                       std::uint64_t* sure);
+
+/// Query rows of a `difference_tile` are padded to a multiple of this many (read, results unused).
+inline constexpr std::size_t kTileRows = 6;
+/// Rows of room that a tile's padded query rows need.
+inline constexpr std::size_t kTileRowRoom = (kTileSide + kTileRows - 1) / kTileRows * kTileRows;
 
 /// Dense filter by squared differences, with early exit: bit j of maybe[r] is !(s > out_limit), bit j of sure[r] is
 /// s <= in_limit, s = |x_r - y_j|^2 with relative error (width + 3) u plus width 2^-149 absolute. Leaves a block of

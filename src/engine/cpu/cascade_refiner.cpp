@@ -12,8 +12,8 @@ namespace rthiss::cpu {
 namespace {
 
 constexpr double kFloatUnit = 0x1p-24;
-// Later components tell little about a box that the first have not.
-constexpr std::size_t kNearComponents = 16;
+// Rounding of the scalar-product form, over the squared radius, from which a tile is moved to its own points first.
+constexpr double kTolerableError = 1.0 / 64.0;
 
 }  // namespace
 
@@ -21,21 +21,34 @@ constexpr std::size_t kNearComponents = 16;
 struct CascadeRefiner::Worker {
   Worker(std::size_t columns, std::size_t coarse_stride)
       : pairs(columns),
-        center(coarse_stride, 0.0F),
-        rows(simd::kTileRowRoom * coarse_stride, 0.0F),
-        columns_panel(coarse_stride * simd::kTileSide + 16, 0.0F) {}
+        center(coarse_stride),
+        rows(simd::kTileSide * coarse_stride, 0.0F),
+        panel(coarse_stride * simd::kTileSide) {}
 
   PairStage::Scratch pairs;
-  Array<float> center, rows, columns_panel;
-  float norms[simd::kTileRowRoom] = {};
+  Array<float> center, rows, panel;
+  float norms[simd::kTileSide] = {};
   float half_norms[simd::kTileSide] = {};
-  float out_limit[simd::kTileRowRoom] = {};
-  float in_limit[simd::kTileRowRoom] = {};
-  float row_rests[simd::kTileRowRoom] = {};
-  float column_rests[simd::kTileSide] = {};
-  std::uint64_t maybe[simd::kTileRowRoom] = {};
-  std::uint64_t sure[simd::kTileRowRoom] = {};
+  float out_limit[simd::kTileSide] = {};
+  float in_limit[simd::kTileSide] = {};
+  float row_rests[simd::kTileSide] = {};
+  std::uint64_t maybe[simd::kTileSide] = {};
+  std::uint64_t sure[simd::kTileSide] = {};
   RefinementCounts counts;
+};
+
+/// The two sides of a tile, as its kernels take them.
+struct CascadeRefiner::Tile {
+  std::uint32_t block, group;
+  std::uint32_t query_chunk;
+  std::uint32_t query_begin, point_begin;  // positions
+  std::size_t rows, columns;               // points on either side
+  std::uint64_t query_live, point_live;
+  const float* query_rows;   // [64 x stride]
+  const float* point_panel;  // [width x 64]
+  const float* norms;        // [64] of the queries
+  const float* half_norms;   // [64] of the points
+  double norm_sum;           // largest norms of both sides, added
 };
 
 CascadeRefiner::CascadeRefiner(const RefinementTask& task, const ThreadPool& pool)
@@ -61,6 +74,7 @@ RefinementCounts CascadeRefiner::refine(const CandidateLists& lists, const Candi
     HitRecorder recorder(task_, result, static_cast<std::uint32_t>(id), mirror, whole.data(), progress);
     const std::uint32_t group = lists.group_ids[task];
     for (std::uint64_t entry = lists.begin[task]; entry < lists.begin[task + 1]; ++entry) {
+      if (entry + 1 < lists.begin[task + 1]) prefetch(lists.block_ids[entry + 1]);
       compare(*worker, recorder, lists.block_ids[entry], group);
       if (!recorder.entry_done()) return;
     }
@@ -85,10 +99,16 @@ RefinementCounts CascadeRefiner::refine(const CandidateLists& lists, const Candi
   return counts;
 }
 
+/// The next block's rows come from beyond the second cache, in pieces too short for the hardware to guess.
+void CascadeRefiner::prefetch(std::uint32_t block) const {
+  const std::uint32_t begin = task_.queries->grouping.group_begin[block];
+  const std::size_t rows =
+      std::min<std::size_t>(simd::kTileSide, task_.queries->grouping.group_begin[block + 1] - begin);
+  const float* first = query_rows_.coarse.data() + begin * query_rows_.coarse_stride;
+  for (std::size_t i = 0; i < rows * query_rows_.coarse_stride; i += 16) __builtin_prefetch(first + i);
+}
+
 void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const {
-  if (point_rows_.constant[group] != 0 && query_rows_.constant[block] != 0) {
-    if (decide_constant(worker, recorder, block, group)) return;
-  }
   if (within_whole(block, group)) {
     const Grouping& queries = task_.queries->grouping;
     const Grouping& points = task_.points->grouping;
@@ -98,6 +118,9 @@ void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_
     recorder.record_whole(block, group);
     return;
   }
+  if (point_rows_.constant[group] != 0 && query_rows_.constant[block] != 0) {
+    return decide_constant(worker, recorder, block, group);
+  }
   for (std::uint32_t q = query_rows_.chunk_begin[block]; q < query_rows_.chunk_begin[block + 1]; ++q) {
     for (std::uint32_t p = point_rows_.chunk_begin[group]; p < point_rows_.chunk_begin[group + 1]; ++p) {
       compare_tile(worker, recorder, block, q, group, p);
@@ -106,7 +129,7 @@ void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_
 }
 
 /// All rows of either side are equal: one pair decides for all.
-bool CascadeRefiner::decide_constant(Worker& worker, HitRecorder& recorder, std::uint32_t block,
+void CascadeRefiner::decide_constant(Worker& worker, HitRecorder& recorder, std::uint32_t block,
                                      std::uint32_t group) const {
   const Grouping& queries = task_.queries->grouping;
   const Grouping& points = task_.points->grouping;
@@ -121,7 +144,6 @@ bool CascadeRefiner::decide_constant(Worker& worker, HitRecorder& recorder, std:
     worker.counts.accepted_whole += rows * columns - 1;
     recorder.record_whole(block, group);
   }
-  return true;
 }
 
 /// Is the largest distance that the bounds allow within the radius? With the norm of the rest as last value, the rests
@@ -139,14 +161,16 @@ bool CascadeRefiner::within_whole(std::uint32_t block, std::uint32_t group) cons
   const float* high_q = query_rows_.box_high.data() + block * stride;
   const float* low_p = point_rows_.box_low.data() + group * stride;
   const float* high_p = point_rows_.box_high.data() + group * stride;
-  double sum = 0.0;
+  // The first components alone tell nearly always; four sums at a time for the compiler's vectors.
+  double sums[4] = {};
   for (std::size_t k = 0; k < components; ++k) {
     const double up = static_cast<double>(high_q[k]) - static_cast<double>(low_p[k]);
     const double down = static_cast<double>(high_p[k]) - static_cast<double>(low_q[k]);
-    const double widest = std::max(up, down);
-    sum += widest * widest;
-    if (sum > limit) return false;
+    const double widest = up > down ? up : down;
+    sums[k % 4] += widest * widest;
+    if (k % 4 == 3 && sums[0] + sums[1] + sums[2] + sums[3] > limit) return false;
   }
+  double sum = sums[0] + sums[1] + sums[2] + sums[3];
   if (point_rows_.coarse_width > components) {
     const double rest = static_cast<double>(high_q[components]) + static_cast<double>(high_p[components]);
     sum += rest * rest;
@@ -158,121 +182,165 @@ void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::ui
                                   std::uint32_t group, std::uint32_t point_chunk) const {
   const std::size_t width = point_rows_.coarse_width;
   const std::size_t stride = point_rows_.coarse_stride;
-  const double w = static_cast<double>(width);
+  const Grouping& queries = task_.queries->grouping;
+  const Grouping& points = task_.points->grouping;
   const double error =
       static_cast<double>(task_.queries->bounds.error[block]) + static_cast<double>(task_.points->bounds.error[group]);
-  const float* query_panel = query_rows_.panels.data() + std::size_t{query_chunk} * width * simd::kTileSide;
-  const float* point_panel = point_rows_.panels.data() + std::size_t{point_chunk} * width * simd::kTileSide;
+  Tile tile;
+  tile.block = block;
+  tile.group = group;
+  tile.query_chunk = query_chunk;
+  tile.query_begin =
+      queries.group_begin[block] + (query_chunk - query_rows_.chunk_begin[block]) * std::uint32_t{simd::kTileSide};
+  tile.point_begin =
+      points.group_begin[group] + (point_chunk - point_rows_.chunk_begin[group]) * std::uint32_t{simd::kTileSide};
+  tile.rows = std::min<std::size_t>(simd::kTileSide, queries.group_begin[block + 1] - tile.query_begin);
+  tile.columns = std::min<std::size_t>(simd::kTileSide, points.group_begin[group + 1] - tile.point_begin);
+  tile.query_live = query_rows_.live[query_chunk];
+  tile.point_live = point_rows_.live[point_chunk];
 
-  // 1. Queries near the points' box, points near the queries' box.
-  const std::size_t near_width = std::min<std::size_t>(width, kNearComponents);
-  const float near_limit = limits_.out(error, w + 6.0, FilterLimits::projected_underflow(width));
-  const std::uint64_t query_live = query_rows_.live[query_chunk] &
-                                   simd::near_box(query_panel, near_width, point_rows_.box_low.data() + group * stride,
-                                                  point_rows_.box_high.data() + group * stride, near_limit);
-  if (query_live == 0) return;
-  const std::uint64_t point_live = point_rows_.live[point_chunk] &
-                                   simd::near_box(point_panel, near_width, query_rows_.box_low.data() + block * stride,
-                                                  query_rows_.box_high.data() + block * stride, near_limit);
-  if (point_live == 0) return;
+  // 1. Queries near the box of each strip of points.
+  const float near_limit = limits_.out(error, static_cast<double>(point_rows_.near_width) + 6.0,
+                                       FilterLimits::projected_underflow(point_rows_.near_width));
+  const std::size_t strips = (tile.columns + simd::kStripColumns - 1) / simd::kStripColumns;
+  const std::size_t boxes = std::size_t{point_chunk} * simd::kStrips * GroupRows::kNearStride;
+  std::uint64_t near[simd::kStrips] = {};
+  std::fill_n(near, strips, ~std::uint64_t{0});
+  if (task_.cull_rows) {
+    simd::near_boxes(query_rows_.panels.data() + std::size_t{query_chunk} * width * simd::kTileSide,
+                     point_rows_.near_width, point_rows_.strip_low.data() + boxes,
+                     point_rows_.strip_high.data() + boxes, GroupRows::kNearStride, strips, near_limit, near);
+  }
+  std::uint64_t any = 0;
+  for (std::uint64_t& strip : near) any |= strip &= tile.query_live;
+  if (any == 0) return;
 
-  // 2. Both moved together and centred on one of the points.
-  std::uint8_t query_at[simd::kTileSide], point_at[simd::kTileSide];
-  std::size_t rows = 0, columns = 0;
-  for (std::uint64_t bits = query_live; bits != 0; bits &= bits - 1) {
-    query_at[rows++] = static_cast<std::uint8_t>(std::countr_zero(bits));
-  }
-  for (std::uint64_t bits = point_live; bits != 0; bits &= bits - 1) {
-    point_at[columns++] = static_cast<std::uint8_t>(std::countr_zero(bits));
-  }
-  const std::uint32_t query_begin = task_.queries->grouping.group_begin[block] +
-                                    (query_chunk - query_rows_.chunk_begin[block]) * std::uint32_t{simd::kTileSide};
-  const std::uint32_t point_begin = task_.points->grouping.group_begin[group] +
-                                    (point_chunk - point_rows_.chunk_begin[group]) * std::uint32_t{simd::kTileSide};
-  const float* center = point_rows_.coarse.data() + (point_begin + point_at[0]) * stride;
-  simd::center_rows(query_rows_.coarse.data() + query_begin * stride, stride, query_at, rows, stride, center,
-                    worker.rows.data(), worker.norms);
-  simd::center_columns(point_panel, width, point_live, center, worker.columns_panel.data(), worker.half_norms);
+  const bool diagonal = task_.self_join && tile.query_begin == tile.point_begin;
 
-  // 3. The dense filter and its limits. With nx, ny the largest norms: the scalar-product form is wrong by at most
-  //    (2 width + 8) u (nx + ny)^2, and centring by u (nx + ny) in the Euclidean norm.
-  const double norm_slack = 1.0 + (w + 8.0) * kFloatUnit;
-  const double norm_x =
-      std::sqrt(static_cast<double>(*std::max_element(worker.norms, worker.norms + rows)) * norm_slack);
-  const double norm_y = std::sqrt(
-      2.0 * static_cast<double>(*std::max_element(worker.half_norms, worker.half_norms + columns)) * norm_slack);
-  const double norms = norm_x + norm_y + 0x1p-68;  // more than what squares that underflow can hide
-  //    The norms of the rests of two points may differ by anything between their difference and their sum: the
-  //    difference is in the scalar product; 4 times their product more is the farthest that the pair can be.
-  const bool has_rest = width > task_.points->coarse.components;
-  double out = 0.0;
-  double in = -1.0;
-  if (integer_limit_ >= 0.0F && norms * norms < 0x1p22) {
-    // Multiples of 1/2 below 2^23: no rounding anywhere.
-    out = in = static_cast<double>(integer_limit_);
-  } else {
-    const double absolute =
-        (2.0 * w + 8.0) * kFloatUnit * norms * norms + 4.0 * FilterLimits::projected_underflow(width);
-    const double moved = error + 1.01 * kFloatUnit * norms;
-    out = static_cast<double>(limits_.out(moved, 4.0, absolute));
-    const double rests = has_rest ? static_cast<double>(query_rows_.box_high[block * stride + width - 1]) *
-                                        static_cast<double>(point_rows_.box_high[group * stride + width - 1])
-                                  : 0.0;
-    in = static_cast<double>(limits_.in(moved, 4.0, absolute + 32.0 * kFloatUnit * rests));
+  // 2. The dense filter, as the rows lie, or moved to one of the points where that is needed for precision.
+  tile.query_rows = query_rows_.coarse.data() + tile.query_begin * stride;
+  tile.point_panel = point_rows_.panels.data() + std::size_t{point_chunk} * width * simd::kTileSide;
+  tile.norms = query_rows_.coarse_norms.data() + tile.query_begin;
+  tile.half_norms = point_rows_.half_norms.data() + std::size_t{point_chunk} * simd::kTileSide;
+  tile.norm_sum = static_cast<double>(query_rows_.chunk_norm[query_chunk]) +
+                  static_cast<double>(point_rows_.chunk_norm[point_chunk]);
+  double moved = 0.0;
+  const double reach = limits_.out_radius() + error;
+  if (!exact_in_integers(tile) && product_error(tile) > kTolerableError * reach * reach) {
+    center_tile(worker, tile);
+    moved = 1.01 * kFloatUnit * tile.norm_sum;
   }
-  const std::size_t padded = (rows + simd::kTileRows - 1) / simd::kTileRows * simd::kTileRows;
-  for (std::size_t r = 0; r < rows; ++r) {
-    const double norm = static_cast<double>(worker.norms[r]);
-    worker.out_limit[r] = FilterLimits::float_below((norm - out) * 0.5);
-    worker.in_limit[r] = FilterLimits::float_above((norm - in) * 0.5);
-  }
-  if (has_rest && in >= 0.0) {
-    const float center_rest = center[width - 1];
-    for (std::size_t r = 0; r < rows; ++r) {
-      worker.row_rests[r] = 2.0F * (worker.rows[r * stride + width - 1] + center_rest);
-    }
-    const float* column_rests = worker.columns_panel.data() + (width - 1) * simd::kTileSide;
-    for (std::size_t j = 0; j < simd::kTileSide; ++j) worker.column_rests[j] = column_rests[j] + center_rest;
-  }
-  const simd::DenseLimits dense_limits{worker.half_norms, worker.out_limit, in >= 0.0 ? worker.in_limit : nullptr,
-                                       worker.row_rests, worker.column_rests};
-  simd::dense_tile(worker.rows.data(), stride, padded, worker.columns_panel.data(), width, columns, dense_limits,
-                   worker.maybe, worker.sure);
+  const std::uint64_t found = filter_tile(worker, tile, error + moved, near);
+  worker.counts.comparisons += computed_pairs(tile, near, diagonal);
+  if (found == 0 && !diagonal) return;
 
-  // 4. What is left, pair by pair.
-  const bool diagonal = task_.self_join && query_begin == point_begin;
+  // 3. What is left, pair by pair. A group with itself: each pair once.
   std::uint64_t words[simd::kTileSide] = {};
   worker.pairs.count = 0;
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::uint32_t row = query_at[r];
-    std::uint64_t sure = worker.sure[r] & worker.maybe[r];
-    std::uint64_t open = worker.maybe[r] & ~sure;
-    // A group with itself: each pair once.
-    const std::uint32_t first = diagonal ? row + 1 : 0;
-    for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
-      const std::uint8_t column = point_at[std::countr_zero(bits)];
-      if (column >= first) worker.pairs.pairs[worker.pairs.count++] = {static_cast<std::uint8_t>(row), column};
-    }
-    if (columns == simd::kTileSide) {
-      words[row] = sure;
-      continue;
-    }
-    for (std::uint64_t bits = sure; bits != 0; bits &= bits - 1) {
-      words[row] |= std::uint64_t{1} << point_at[std::countr_zero(bits)];
+  for (std::uint64_t bits = found & any; bits != 0; bits &= bits - 1) {
+    const auto row = static_cast<std::size_t>(std::countr_zero(bits));
+    const std::uint64_t wanted = tile.point_live & (!diagonal   ? ~std::uint64_t{0}
+                                                    : row == 63 ? 0
+                                                                : ~std::uint64_t{0} << (row + 1));
+    const std::uint64_t maybe = worker.maybe[row] & wanted;
+    words[row] = worker.sure[row] & maybe;
+    for (std::uint64_t open = maybe & ~words[row]; open != 0; open &= open - 1) {
+      worker.pairs.pairs[worker.pairs.count++] = {static_cast<std::uint8_t>(row),
+                                                  static_cast<std::uint8_t>(std::countr_zero(open))};
     }
   }
-  if (worker.pairs.count != 0) pair_stage_.decide(worker.pairs, block, query_begin, group, point_begin, words);
+  if (worker.pairs.count != 0) {
+    pair_stage_.decide(worker.pairs, block, tile.query_begin, group, tile.point_begin, words);
+  }
   if (diagonal) {
-    worker.counts.comparisons += rows * (rows - 1) / 2;
     std::uint64_t mirrored[simd::kTileSide];
     std::copy_n(words, simd::kTileSide, mirrored);
     transpose_bits(mirrored);
-    for (std::size_t r = 0; r < simd::kTileSide; ++r) words[r] |= mirrored[r];
-    for (std::size_t r = 0; r < rows; ++r) words[query_at[r]] |= std::uint64_t{1} << query_at[r];
-  } else {
-    worker.counts.comparisons += rows * columns;
+    for (std::size_t r = 0; r < simd::kTileSide; ++r) {
+      words[r] |= mirrored[r] | (tile.query_live & (std::uint64_t{1} << r));
+    }
   }
-  recorder.record(block, query_begin, group, point_begin, words);
+  recorder.record(block, tile.query_begin, group, tile.point_begin, words);
+}
+
+/// Scalar products of integers: multiples of 1/2 below 2^23, so there is no rounding anywhere.
+bool CascadeRefiner::exact_in_integers(const Tile& tile) const {
+  return integer_limit_ >= 0.0F && tile.norm_sum * tile.norm_sum < 0x1p22;
+}
+
+/// Bound on what the scalar-product form adds to a squared distance, (2 width + 10) u (|x| + |y|)^2; norms that
+/// underflow to 0 are below 2^-68.
+double CascadeRefiner::product_error(const Tile& tile) const {
+  const double norms = tile.norm_sum + 0x1p-68;
+  return (2.0 * static_cast<double>(point_rows_.coarse_width) + 10.0) * kFloatUnit * norms * norms +
+         4.0 * FilterLimits::projected_underflow(point_rows_.coarse_width);
+}
+
+void CascadeRefiner::center_tile(Worker& worker, Tile& tile) const {
+  const std::size_t width = point_rows_.coarse_width;
+  const std::size_t stride = point_rows_.coarse_stride;
+  std::copy_n(point_rows_.coarse.data() + tile.point_begin * stride, stride, worker.center.data());
+  if (width > task_.points->coarse.components) worker.center[width - 1] = 0.0F;  // rests are used as they are
+  simd::center_rows(tile.query_rows, tile.rows, stride, worker.center.data(), worker.rows.data(), worker.norms);
+  simd::center_columns(tile.point_panel, width, tile.columns, worker.center.data(), worker.panel.data(),
+                       worker.half_norms);
+  const float largest_row = *std::max_element(worker.norms, worker.norms + tile.rows);
+  const float largest_half = *std::max_element(worker.half_norms, worker.half_norms + tile.columns);
+  const double slack = 1.0 + (static_cast<double>(width) + 8.0) * kFloatUnit;
+  tile.query_rows = worker.rows.data();
+  tile.point_panel = worker.panel.data();
+  tile.norms = worker.norms;
+  tile.half_norms = worker.half_norms;
+  tile.norm_sum =
+      std::sqrt(static_cast<double>(largest_row) * slack) + std::sqrt(2.0 * static_cast<double>(largest_half) * slack);
+}
+
+/// Fills maybe and sure, returns the rows with a maybe. The norms of the rests of two points may differ by anything
+/// between their difference and their sum: the difference is in the scalar product; 4 times their product more is the
+/// farthest that the pair can be.
+std::uint64_t CascadeRefiner::filter_tile(Worker& worker, const Tile& tile, double error,
+                                          const std::uint64_t* near) const {
+  const std::size_t width = point_rows_.coarse_width;
+  const std::size_t stride = point_rows_.coarse_stride;
+  const bool has_rest = width > task_.points->coarse.components;
+  double out = static_cast<double>(integer_limit_);
+  double in = out;
+  if (!exact_in_integers(tile)) {
+    const double absolute = product_error(tile);
+    const double rests = has_rest ? static_cast<double>(query_rows_.box_high[tile.block * stride + width - 1]) *
+                                        static_cast<double>(point_rows_.box_high[tile.group * stride + width - 1])
+                                  : 0.0;
+    out = static_cast<double>(limits_.out(error, 6.0, absolute));
+    in = static_cast<double>(limits_.in(error, 6.0, absolute + 32.0 * kFloatUnit * rests));
+  }
+  // In float32: the rounding of the difference, at most u (norm + limit), is in product_error and in the limits' units.
+  const auto out_squared = static_cast<float>(out);
+  const auto in_squared = static_cast<float>(in);
+  for (std::size_t r = 0; r < tile.rows; ++r) {
+    worker.out_limit[r] = 0.5F * (tile.norms[r] - out_squared);
+    worker.in_limit[r] = 0.5F * (tile.norms[r] - in_squared);
+  }
+  const float* column_rests = worker.row_rests;  // all zero where there are no rests
+  if (has_rest) {
+    const float* query_rests =
+        query_rows_.panels.data() + (std::size_t{tile.query_chunk} * width + width - 1) * simd::kTileSide;
+    for (std::size_t r = 0; r < tile.rows; ++r) worker.row_rests[r] = 2.0F * query_rests[r];
+    column_rests = tile.point_panel + (width - 1) * simd::kTileSide;
+  }
+  const simd::DenseLimits limits{tile.half_norms, worker.out_limit, in >= 0.0 ? worker.in_limit : nullptr,
+                                 worker.row_rests, column_rests};
+  return simd::dense_tile(tile.query_rows, stride, tile.point_panel, width, near, limits, worker.maybe, worker.sure);
+}
+
+std::uint64_t CascadeRefiner::computed_pairs(const Tile& tile, const std::uint64_t* near, bool diagonal) const {
+  if (diagonal) return tile.rows * (tile.rows - 1) / 2;
+  std::uint64_t pairs = 0;
+  for (std::size_t strip = 0; strip < simd::kStrips; ++strip) {
+    if (near[strip] == 0) continue;
+    const std::size_t columns = std::min(simd::kStripColumns, tile.columns - strip * simd::kStripColumns);
+    pairs += columns * static_cast<std::size_t>(std::popcount(near[strip]));
+  }
+  return pairs;
 }
 
 }  // namespace rthiss::cpu

@@ -21,13 +21,20 @@ class CascadeRefiner final : public Refiner {
 
  private:
   struct Worker;
+  struct Tile;
 
+  void prefetch(std::uint32_t block) const;
   void compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const;
   void compare_tile(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t query_chunk,
                     std::uint32_t group, std::uint32_t point_chunk) const;
+  [[nodiscard]] bool exact_in_integers(const Tile& tile) const;
+  [[nodiscard]] double product_error(const Tile& tile) const;
+  void center_tile(Worker& worker, Tile& tile) const;
+  [[nodiscard]] std::uint64_t filter_tile(Worker& worker, const Tile& tile, double error,
+                                          const std::uint64_t* near) const;
+  [[nodiscard]] std::uint64_t computed_pairs(const Tile& tile, const std::uint64_t* near, bool diagonal) const;
   [[nodiscard]] bool within_whole(std::uint32_t block, std::uint32_t group) const;
-  [[nodiscard]] bool decide_constant(Worker& worker, HitRecorder& recorder, std::uint32_t block,
-                                     std::uint32_t group) const;
+  void decide_constant(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const;
 
   const RefinementTask& task_;
   const ThreadPool& pool_;

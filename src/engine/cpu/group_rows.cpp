@@ -1,9 +1,12 @@
 #include "engine/cpu/group_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "common/round_up_to.hpp"
+#include "refinement/filter_limits.hpp"
 #include "simd/tile.hpp"
 
 namespace rthiss::cpu {
@@ -29,6 +32,40 @@ void copy_rows(const Array<float>& source, std::size_t stride, const std::uint32
                float* target) {
   for (std::size_t i = 0; i < count; ++i) {
     std::copy_n(source.data() + ids[i] * stride, stride, target + i * stride);
+  }
+}
+
+/// Panel, norms and strips' boxes of one chunk, from its rows of `coarse`.
+void prepare_chunk(GroupRows& out, std::uint32_t chunk, std::size_t first, std::size_t count) {
+  const float* rows = out.coarse.data() + first * out.coarse_stride;
+  pack_panel(rows, out.coarse_stride, count, out.coarse_width,
+             out.panels.data() + std::size_t{chunk} * out.coarse_width * simd::kTileSide);
+  float* half_norms = out.half_norms.data() + std::size_t{chunk} * simd::kTileSide;
+  std::fill_n(half_norms, simd::kTileSide, std::numeric_limits<float>::infinity());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < out.coarse_width; ++k) {
+      const double value = rows[i * out.coarse_stride + k];
+      sum += value * value;
+    }
+    out.coarse_norms[first + i] = static_cast<float>(sum);
+    half_norms[i] = 0.5F * out.coarse_norms[first + i];
+    largest = std::max(largest, sum);
+  }
+  const double norm = std::sqrt(largest) * (1.0 + static_cast<double>(out.coarse_width + 8) * 0x1p-52);
+  out.chunk_norm[chunk] = FilterLimits::float_above(norm);
+  for (std::size_t strip = 0; strip * simd::kStripColumns < count; ++strip) {
+    const std::size_t end = std::min(count, (strip + 1) * simd::kStripColumns);
+    float* low = out.strip_low.data() + (std::size_t{chunk} * simd::kStrips + strip) * GroupRows::kNearStride;
+    float* high = out.strip_high.data() + (std::size_t{chunk} * simd::kStrips + strip) * GroupRows::kNearStride;
+    for (std::size_t k = 0; k < out.near_width; ++k) {
+      low[k] = high[k] = rows[strip * simd::kStripColumns * out.coarse_stride + k];
+      for (std::size_t i = strip * simd::kStripColumns; i < end; ++i) {
+        low[k] = std::min(low[k], rows[i * out.coarse_stride + k]);
+        high[k] = std::max(high[k], rows[i * out.coarse_stride + k]);
+      }
+    }
   }
 }
 
@@ -70,7 +107,15 @@ GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const P
   if (cascade) {
     out.coarse_width = set.coarse.width;
     out.coarse_stride = set.coarse.stride;
-    out.coarse = Array<float>(out.rows * out.coarse_stride);
+    // Kernels read whole blocks of rows, past the end of the last group too.
+    out.coarse = Array<float>((out.rows + simd::kTileSide) * out.coarse_stride);
+    std::fill(out.coarse.data() + out.rows * out.coarse_stride, out.coarse.end(), 0.0F);
+    out.coarse_norms = Array<float>(out.rows + simd::kTileSide, 0.0F);
+    out.half_norms = Array<float>(std::size_t{chunks} * simd::kTileSide);
+    out.chunk_norm = Array<float>(chunks);
+    out.near_width = std::min(out.coarse_width, GroupRows::kNearStride);
+    out.strip_low = Array<float>(std::size_t{chunks} * simd::kStrips * GroupRows::kNearStride, 0.0F);
+    out.strip_high = Array<float>(std::size_t{chunks} * simd::kStrips * GroupRows::kNearStride, 0.0F);
     out.panels = Array<float>(std::size_t{chunks} * out.coarse_width * simd::kTileSide);
     out.box_low = Array<float>(groups * out.coarse_stride, 0.0F);
     out.box_high = Array<float>(groups * out.coarse_stride, 0.0F);
@@ -136,9 +181,7 @@ GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const P
       }
       for (std::uint32_t part = 0; cascade && part * 64 < count; ++part) {
         const std::uint32_t here = std::min<std::uint32_t>(64, count - part * 64);
-        pack_panel(out.coarse.data() + (first + part * 64) * out.coarse_stride, out.coarse_stride, here,
-                   out.coarse_width,
-                   out.panels.data() + std::size_t{chunk + part} * out.coarse_width * simd::kTileSide);
+        prepare_chunk(out, chunk + part, first + part * 64, here);
       }
       out.constant[g] = flat && out.all_live && rows_equal(data, ids, count);
     }

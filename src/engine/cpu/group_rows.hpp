@@ -13,6 +13,9 @@ namespace rthiss::cpu {
 /// One side's rows in group order, laid out for the CPU's kernels. A "chunk" is up to 64 consecutive positions of one
 /// group.
 struct GroupRows {
+  /// Later components tell little about a box that the first have not.
+  static constexpr std::size_t kNearStride = 16;
+
   std::size_t rows = 0;
   std::size_t full_stride = 0;
   Array<float> full;        ///< [n x full_stride] FilterSpace images, padding 0
@@ -20,8 +23,13 @@ struct GroupRows {
   std::size_t byte_stride = 0;
   Array<std::uint8_t> bytes;  ///< [n x byte_stride] the images where all are integers 0 ... 255, padding 0
   std::size_t coarse_width = 0, coarse_stride = 0;
-  Array<float> coarse;  ///< [n x coarse_stride]; absent (empty) for the paper's refinement
-  Array<float> panels;  ///< [chunks x coarse_width x 64] component-major copy of `coarse`, or of `full`
+  Array<float> coarse;                 ///< [n + 64 x coarse_stride]
+  Array<float> coarse_norms;           ///< [n + 64] |row|^2 of `coarse`, rounded to nearest
+  Array<float> half_norms;             ///< [chunks x 64] half of it; +inf where a chunk has no point
+  Array<float> chunk_norm;             ///< [chunks] largest |row| of `coarse`, rounded up
+  std::size_t near_width = 0;          ///< components of the strips' boxes
+  Array<float> strip_low, strip_high;  ///< [chunks x 4 x kNearStride] boxes of each 16 positions, padding 0
+  Array<float> panels;                 ///< [chunks x coarse_width x 64] component-major copy of `coarse`, or of `full`
   std::size_t panel_width = 0;
   std::size_t fine_stride = 0;
   Array<float> fine;                 ///< [n x fine_stride] or empty
