@@ -50,6 +50,8 @@ namespace {
 
 // Candidate lists of a counting batch: enough to keep all threads busy, little beside any large input.
 constexpr std::uint64_t kCountingBytes = std::uint64_t{1} << 26;
+// Samples behind the estimate of the result's size.
+constexpr std::uint32_t kEstimateRanges = 16;
 
 std::string resolve_index(const SearchOptions& options) {
   // On the CPU the own hierarchy was measured faster than Embree's point queries (benchmarks/RESULTS.md).
@@ -331,7 +333,9 @@ PairEstimate SearchPipeline::estimate_pairs(State& state, SearchStatistics& stat
   const std::uint32_t blocks = state.blocks();
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 22;
   if (all <= kSmall) return PairEstimate::bound(all);
-  const std::uint32_t wanted = std::min(blocks, state.plan.single_queries ? 512U : 16U);
+  // Ranges of about 64 neighbouring queries, spread evenly: one group, or as many single queries.
+  const std::uint32_t range_blocks = state.plan.single_queries ? 64U : 1U;
+  const std::uint32_t wanted = std::min((blocks + range_blocks - 1) / range_blocks, kEstimateRanges);
   const Grouping& grouping = state.queries().grouping;
   Array<std::uint64_t> counts(statistics.queries, 0);
   SearchStatistics own;  // the sample's work is not the search's
@@ -340,15 +344,15 @@ PairEstimate SearchPipeline::estimate_pairs(State& state, SearchStatistics& stat
     const StageTimer timer(Stage::kPlan, statistics, observer_);
     Observer* const observer = std::exchange(observer_, nullptr);
     for (std::uint32_t i = 0; i < wanted; ++i) {
-      const auto block =
-          static_cast<std::uint32_t>((std::uint64_t{blocks} * (2 * i + 1)) / (2 * std::uint64_t{wanted}));
-      refine(state, state.range(block, block + 1), {nullptr, counts.data()}, own);
+      if (observer != nullptr && observer->cancelled()) throw Cancelled();
+      const auto middle = static_cast<std::uint32_t>(std::uint64_t{blocks} * (2 * i + 1) / (2 * std::uint64_t{wanted}));
+      const std::uint32_t begin = middle - std::min(middle, range_blocks / 2);
+      const std::uint32_t end = std::min(blocks, begin + range_blocks);
+      refine(state, state.range(begin, end), {nullptr, counts.data()}, own);
+      const std::uint32_t first = grouping.group_begin[begin], last = grouping.group_begin[end];
       std::uint64_t hits = 0;
-      for (std::uint32_t q = grouping.group_begin[block]; q < grouping.group_begin[block + 1]; ++q) {
-        hits += counts[grouping.original_id[q]];
-      }
-      means.push_back(static_cast<double>(hits) /
-                      static_cast<double>(grouping.group_begin[block + 1] - grouping.group_begin[block]));
+      for (std::uint32_t q = first; q < last; ++q) hits += counts[grouping.original_id[q]];
+      means.push_back(static_cast<double>(hits) / static_cast<double>(std::max(1U, last - first)));
     }
     observer_ = observer;
   }

@@ -74,8 +74,8 @@ RefinementCounts CascadeRefiner::refine(const CandidateLists& lists, const Candi
     HitRecorder recorder(task_, result, static_cast<std::uint32_t>(id), mirror, whole.data(), progress);
     const std::uint32_t group = lists.group_ids[task];
     for (std::uint64_t entry = lists.begin[task]; entry < lists.begin[task + 1]; ++entry) {
-      if (entry + 1 < lists.begin[task + 1]) prefetch(lists.block_ids[entry + 1]);
-      compare(*worker, recorder, lists.block_ids[entry], group);
+      const bool last = entry + 1 == lists.begin[task + 1];
+      compare(*worker, recorder, lists.block_ids[entry], group, lists.block_ids[last ? entry : entry + 1]);
       if (!recorder.entry_done()) return;
     }
     recorder.flush();
@@ -108,7 +108,8 @@ void CascadeRefiner::prefetch(std::uint32_t block) const {
   for (std::size_t i = 0; i < rows * query_rows_.coarse_stride; i += 16) __builtin_prefetch(first + i);
 }
 
-void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const {
+void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group,
+                             std::uint32_t next_block) const {
   if (within_whole(block, group)) {
     const Grouping& queries = task_.queries->grouping;
     const Grouping& points = task_.points->grouping;
@@ -121,6 +122,7 @@ void CascadeRefiner::compare(Worker& worker, HitRecorder& recorder, std::uint32_
   if (point_rows_.constant[group] != 0 && query_rows_.constant[block] != 0) {
     return decide_constant(worker, recorder, block, group);
   }
+  prefetch(next_block);
   for (std::uint32_t q = query_rows_.chunk_begin[block]; q < query_rows_.chunk_begin[block + 1]; ++q) {
     for (std::uint32_t p = point_rows_.chunk_begin[group]; p < point_rows_.chunk_begin[group + 1]; ++p) {
       compare_tile(worker, recorder, block, q, group, p);

@@ -24,7 +24,8 @@ class CascadeRefiner final : public Refiner {
   struct Tile;
 
   void prefetch(std::uint32_t block) const;
-  void compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group) const;
+  void compare(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t group,
+               std::uint32_t next_block) const;
   void compare_tile(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t query_chunk,
                     std::uint32_t group, std::uint32_t point_chunk) const;
   [[nodiscard]] bool exact_in_integers(const Tile& tile) const;
