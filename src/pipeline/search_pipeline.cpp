@@ -293,7 +293,8 @@ void SearchPipeline::list_all(State& state, ResultSink& sink, SearchStatistics& 
     try {
       const SearchStatistics before = statistics;
       try {
-        refine(state, range, {&mask, nullptr, divisible ? state.budget : ~std::uint64_t{0}}, statistics);
+        const std::uint64_t mask_limit = divisible ? state.budget : ~std::uint64_t{0};
+        refine(state, range, {&mask, nullptr, mask_limit, batch.block_begin, batch.block_end}, statistics);
       } catch (const MaskOverflow&) {
         statistics = before;
         throw;

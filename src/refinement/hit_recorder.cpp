@@ -33,6 +33,10 @@ HitRecorder::HitRecorder(const RefinementTask& task, const RefinementResult& res
   }
 }
 
+bool HitRecorder::mirrored(std::uint32_t block, std::uint32_t group) const {
+  return mirror_ && block != group && group >= result_.block_begin && group < result_.block_end;
+}
+
 void HitRecorder::enter(const Grouping& grouping, std::uint32_t block, std::uint32_t query_begin,
                         std::uint32_t point_begin, std::uint64_t rows, const std::uint64_t* words) {
   if (part_ == nullptr) {
@@ -72,7 +76,7 @@ void HitRecorder::record(std::uint32_t block, std::uint32_t query_begin, std::ui
   }
   if (rows == 0) return;
   enter(task_.queries->grouping, block, query_begin, point_begin, rows, words);
-  if (!mirror_ || block == group) return;
+  if (!mirrored(block, group)) return;
   // The same pairs seen from the points: bit by bit where there are few.
   std::uint64_t columns = 0;
   if (hits <= kFewHits) {
@@ -97,7 +101,7 @@ void HitRecorder::record_whole(std::uint32_t block, std::uint32_t group) {
   const Grouping& points = task_.points->grouping;
   const std::uint32_t query_begin = queries.group_begin[block], query_end = queries.group_begin[block + 1];
   const std::uint32_t point_begin = points.group_begin[group], point_end = points.group_begin[group + 1];
-  const bool both = mirror_ && block != group;
+  const bool both = mirrored(block, group);
   if (part_ == nullptr) {
     const std::uint64_t queries_here = query_end - query_begin;
     const std::uint64_t points_here = point_end - point_begin;

@@ -28,6 +28,7 @@ class HitRecorder {
   void flush();
 
  private:
+  [[nodiscard]] bool mirrored(std::uint32_t block, std::uint32_t group) const;
   /// `rows`: which of the words are not 0.
   void enter(const Grouping& grouping, std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin,
              std::uint64_t rows, const std::uint64_t* words);

@@ -87,6 +87,9 @@ struct RefinementResult {
   HitMask* mask = nullptr;                       ///< filled when not null
   std::uint64_t* counts = nullptr;               ///< [queries in the caller's order] else: added to, no bits kept
   std::uint64_t mask_limit = ~std::uint64_t{0};  ///< stop with MaskOverflow when the mask grows past this many bytes
+  /// Blocks that the mask may hold. A mirrored pair of groups is entered at the group only if that is one of them: else
+  /// the pair of groups stands in the group's own batch as well.
+  std::uint32_t block_begin = 0, block_end = ~std::uint32_t{0};
 };
 
 /// Thrown by refine when the mask does not fit `mask_limit`; the pipeline halves the batch and goes on.
