@@ -22,10 +22,12 @@ Array<double> sample_center(const Dataset& data) {
   const std::uint64_t step = std::max<std::uint64_t>(1, data.rows() / 256);
   Array<double> row(d);
   std::uint64_t taken = 0;
-  for (std::uint64_t i = 0; i < data.rows(); i += step, ++taken) {
+  for (std::uint64_t i = 0; i < data.rows(); i += step) {
     data.read_row(i, row.data());
+    if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) continue;
     // A running mean does not overflow where a sum of values near the limit would.
     for (std::size_t k = 0; k < d; ++k) center[k] += (row[k] - center[k]) / static_cast<double>(taken + 1);
+    ++taken;
   }
   for (double& value : center) {
     if (!std::isfinite(value)) value = 0.0;
@@ -51,6 +53,11 @@ bool has_negative(const Dataset& data, const ThreadPool& pool) {
   return found.load();
 }
 
+// Grids on which float64 sums of squares are exact as well, so that the exact tiers compare with a limit in steps:
+// squares of steps and their sums neither underflow nor overflow.
+constexpr int kLowestGrid = -537;
+constexpr int kHighestGrid = 485;
+
 bool held_by_float(DType dtype) {
   switch (dtype) {
     case DType::kInt32:
@@ -74,7 +81,7 @@ FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, b
     return space;
   }
   const ValueGrid grid = queries != nullptr ? ValueGrid::common(points.grid(), queries->grid()) : points.grid();
-  if (grid.on_grid && grid.max_steps <= 0x1p24 && std::abs(grid.exponent) < 1000) {
+  if (grid.on_grid && grid.max_steps <= 0x1p24 && grid.exponent >= kLowestGrid && grid.exponent <= kHighestGrid) {
     space.scale = std::ldexp(1.0, -grid.exponent);
     space.integers = true;
     space.no_underflow = true;
@@ -97,6 +104,11 @@ FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, b
 float FilterSpace::load(const Dataset& data, std::uint64_t i, float* out, double* scratch) const {
   const std::size_t d = data.columns();
   const PointsView& view = data.view();
+  const Array<std::uint32_t>& ignored = data.ignored_rows();
+  if (!ignored.empty() && std::binary_search(ignored.begin(), ignored.end(), i)) {
+    std::fill_n(out, d, 0.0F);
+    return std::numeric_limits<float>::infinity();
+  }
   if (view.dtype == DType::kFloat32 && !view.byte_swapped && view.column_stride == 4 && center.empty() &&
       scale == 1.0 && !normalize) {
     const auto* row = reinterpret_cast<const float*>(static_cast<const char*>(view.data) +
