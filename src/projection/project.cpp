@@ -17,6 +17,9 @@ constexpr double kDoubleUnit = 0x1p-53;
 constexpr std::size_t kRowsPerBlock = 16 * simd::kGemmRows;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+// Squared norms below this have a norm, and a norm of the rest, that float32 holds.
+constexpr double kUsableSquare = 0x1p255;
+
 float to_float_above(double value) {
   const auto rounded = static_cast<float>(value);
   return static_cast<double>(rounded) < value ? std::nextafter(rounded, kInfinity) : rounded;
@@ -44,24 +47,27 @@ void set_unusable(float* image, std::size_t stride, float& error) {
 /// Bound of a principal-components image. With z the loaded row minus the centre, Q the orthonormal polar factor of the
 /// basis V, eta >= |V^T V - I|, g the gemm's error units and k components:
 ///   |p - Q^T z| <= b = (g u sqrt(k) (1 + eta) + eta) |z|        since |V - Q| <= eta and | |V|^T |z| | <= |V|_F |z|,
-///   |r^2 - |(I - Q Q^T) z|^2| <= delta = 2 |p| b + b^2 + (d + 8) 2^-53 |z|^2,
+///   |r^2 - |(I - Q Q^T) z|^2| <= delta = 2 |p| b + b^2 + (d + k + 8) 2^-53 |z|^2,
 ///   |r - |(I - Q Q^T) z|| <= min(sqrt(delta), delta / r) =: c,
-/// and (Q^T z, |(I - Q Q^T) z|) is a contraction of z, so the error of the row (load_error) and of the subtraction of
-/// the centre (u |z|) add once to the Euclidean norm sqrt(b^2 + (c + u r)^2) of both.
+/// where products that underflow in gemm add d 2^-149 a component to b, and (Q^T z, |(I - Q Q^T) z|) is a contraction
+/// of z, so the error of the row (load_error) and of the subtraction of the centre (u |z|) add once to the Euclidean
+/// norm sqrt(b^2 + (c + u r)^2) of both.
 class PcaErrorBound {
  public:
   PcaErrorBound(const Projection& projection)
       : per_norm_(simd::gemm_error_units(projection.columns) * kFloatUnit *
                       std::sqrt(static_cast<double>(projection.components)) * (1.0 + projection.basis_defect) +
                   projection.basis_defect),
-        columns_(static_cast<double>(projection.columns)) {}
+        underflow_(static_cast<double>(projection.columns) * static_cast<double>(projection.components) * 0x1p-149),
+        sum_units_((static_cast<double>(projection.columns) + static_cast<double>(projection.components) + 8.0) *
+                   kDoubleUnit) {}
 
   /// `norm2`: |z|^2, `image2`: |p|^2, both summed in double; sets `rest`.
   float operator()(double norm2, double image2, float load_error, double& rest) const {
-    const double z = std::sqrt(norm2) * (1.0 + (columns_ + 8.0) * kDoubleUnit);
-    const double p = std::sqrt(image2) * (1.0 + (columns_ + 8.0) * kDoubleUnit);
-    const double b = per_norm_ * z;
-    const double delta = 2.0 * p * b + b * b + (columns_ + 8.0) * kDoubleUnit * z * z;
+    const double z = std::sqrt(norm2) * (1.0 + sum_units_);
+    const double p = std::sqrt(image2) * (1.0 + sum_units_);
+    const double b = per_norm_ * z + underflow_;
+    const double delta = 2.0 * p * b + b * b + sum_units_ * z * z;
     rest = std::sqrt(std::max(0.0, norm2 - image2));
     const double c = (rest > 0.0 ? std::min(std::sqrt(delta), delta / rest) : std::sqrt(delta)) + kFloatUnit * rest;
     const double bound = std::sqrt(b * b + c * c) + kFloatUnit * z * 1.001 + static_cast<double>(load_error);
@@ -70,7 +76,8 @@ class PcaErrorBound {
 
  private:
   double per_norm_;
-  double columns_;
+  double underflow_;
+  double sum_units_;
 };
 
 void project_pca(const Dataset& data, const FilterSpace& space, const Projection& projection, ProjectedPoints& out,
@@ -118,7 +125,7 @@ void project_pca(const Dataset& data, const FilterSpace& space, const Projection
                         float& error = out.error[first + i];
                         error = error_bound(norm2, image2, load_error[i], rest);
                         if (projection.with_rest) target[k] = static_cast<float>(rest);
-                        if (!std::isfinite(norm2) || !std::isfinite(image2) || !(error < kInfinity)) {
+                        if (!(norm2 < kUsableSquare) || !(image2 < kUsableSquare) || !(error < kInfinity)) {
                           set_unusable(target, out.stride, error);
                         }
                       }

@@ -49,7 +49,10 @@ class FilterLimits {
 
   [[nodiscard]] float out(double error, double units, double absolute) const {
     const double reach = out_radius_ + error;
-    return float_above((reach * reach * (1.0 + units * 0x1p-24) + absolute) * (1.0 + kSlack));
+    // (1 + u)^units - 1 is at most this; rows too long for float32 sums prove nothing.
+    const double relative = units < 0x1p23 ? units * 0x1p-24 / (1.0 - units * 0x1p-24) : 1.0;
+    if (relative >= 1.0) return std::numeric_limits<float>::infinity();
+    return float_above((reach * reach * (1.0 + relative) + absolute) * (1.0 + kSlack));
   }
 
   /// Negative when nothing can be proven in.
