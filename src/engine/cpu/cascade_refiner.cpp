@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/cpu/list_bundles.hpp"
 #include "refinement/bit_transpose.hpp"
 #include "simd/tile.hpp"
 
@@ -68,16 +69,15 @@ RefinementCounts CascadeRefiner::refine(const CandidateLists& lists, const Candi
   if (result.mask != nullptr) result.mask->parts.resize(std::max(result.mask->parts.size(), workers));
   Array<std::uint64_t> whole(result.counts != nullptr ? task_.queries->grouping.groups() : 0, 0);
   std::vector<std::unique_ptr<Worker>> scratch(workers);
-  pool_.for_tasks(lists.group_ids.size(), [&](std::size_t task, int id) {
+  const std::vector<ListBundle> bundles = bundle_lists(lists, task_.points->grouping.groups(), pool_.threads());
+  pool_.for_tasks(bundles.size(), [&](std::size_t task, int id) {
     auto& worker = scratch[static_cast<std::size_t>(id)];
     if (!worker) worker = std::make_unique<Worker>(task_.points->data->columns(), point_rows_.coarse_stride);
     HitRecorder recorder(task_, result, static_cast<std::uint32_t>(id), mirror, whole.data(), progress);
-    const std::uint32_t group = lists.group_ids[task];
-    for (std::uint64_t entry = lists.begin[task]; entry < lists.begin[task + 1]; ++entry) {
-      const bool last = entry + 1 == lists.begin[task + 1];
-      compare(*worker, recorder, lists.block_ids[entry], group, lists.block_ids[last ? entry : entry + 1]);
-      if (!recorder.entry_done()) return;
-    }
+    bundles[task].for_entries(lists, [&](std::uint32_t list, std::uint32_t block, std::uint32_t next_block) {
+      compare(*worker, recorder, block, lists.group_ids[list], next_block);
+      return recorder.entry_done();
+    });
     recorder.flush();
   });
   if (result.counts != nullptr) {
