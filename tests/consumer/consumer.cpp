@@ -2,16 +2,13 @@
 #include <rthiss/rthiss.hpp>
 
 #include <cstdio>
-#include <string_view>
 
 int main() {
-  rthiss::NeighborLists lists;
-  lists.begin = rthiss::Array<std::uint64_t>(3, 0);
-  lists.begin[1] = lists.begin[2] = 1;
-  lists.ids = rthiss::Array<std::uint32_t>(1, 7);
-  const bool right = lists.queries() == 2 && lists.pairs() == 1 && lists.row(0)[0] == 7 && lists.row(1).empty() &&
-                     rthiss::size_of(rthiss::DType::kFloat64) == 8 &&
-                     rthiss::name_of(rthiss::Stage::kRefine) == std::string_view("refine");
+  const double points[3] = {0.0, 1.0, 2.5};
+  rthiss::Searcher searcher(rthiss::PointsView::row_major(points, 3, 1));
+  const rthiss::NeighborLists lists = searcher.self_join(1.0);
+  const bool right = lists.queries() == 3 && lists.pairs() == 2 && lists.row(0)[0] == 1 && lists.row(1)[0] == 0 &&
+                     searcher.statistics().pairs == 2 && !rthiss::engines().empty();
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }
