@@ -58,19 +58,6 @@ prepare_python() {
 }
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt; }
 
-run_fuzzers() {
-  local targets=(build/fuzz/bin/fuzz_*) target name
-  for target in "${targets[@]}"; do
-    name=${target##*/fuzz_}
-    echo "--- $name"
-    mkdir -p "build/fuzz/corpus/$name"
-    # What the fuzzer finds goes to the first folder; the second, which is kept, only starts it.
-    "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]} + 1)) -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-      -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name" ||
-      return 1
-  done
-}
-
 mkdir -p build
 phase "Packages" scripts/install_dependencies.sh --test
 phase "Format" scripts/check_format.sh
@@ -90,8 +77,7 @@ if $sanitizers; then
   phase "Tests under ThreadSanitizer" run_ctest tsan
 fi
 if ((fuzz_seconds > 0)); then
-  phase "Build (preset fuzz)" build fuzz
-  phase "Fuzzing, $fuzz_seconds s" run_fuzzers
+  phase "Fuzzing, $fuzz_seconds s" scripts/fuzz.sh "$fuzz_seconds"
 fi
 
 printf '\n=== All passed (%d s in all)\n' "$SECONDS"

@@ -115,5 +115,24 @@ TEST(Hostile, InsertedAndRemovedPieces) {
   }
 }
 
+// Everything that fuzzing started from or found, through the whole reader.
+TEST(Hostile, FuzzCorpus) {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::vector<std::string>>> readers = {
+      {"npy", {"x.npy"}},
+      {"vecs", {"x.fvecs", "x.bvecs", "x.ivecs"}},
+      {"idx", {"x-idx"}},
+      {"text", {"x.csv"}},
+      {"gzip", {"x-idx.gz", "x.csv.gz"}}};
+  for (const auto& [reader, names] : readers) {
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(RTHISS_FUZZ_CORPUS) / reader)) {
+      for (const std::string& name : names) outcome(folder, name, testing::contents(entry.path()));
+      ++files;
+    }
+    EXPECT_GT(files, 3u) << reader;
+  }
+}
+
 }  // namespace
 }  // namespace rthiss::io

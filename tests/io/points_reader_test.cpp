@@ -1,8 +1,10 @@
 #include "io/points_reader.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <rthiss/errors.hpp>
 
 #include <algorithm>
@@ -338,6 +340,27 @@ TEST(Reader, Pipes) {
   EXPECT_FALSE(file.mapped());
   EXPECT_GE(file.memory_bytes(), elements.size());
   EXPECT_TRUE(all_elements(file.view()) == elements);
+}
+
+TEST(Reader, StandardInput) {
+  const TemporaryFolder folder;
+  const int saved = ::dup(STDIN_FILENO);
+  const auto read_from = [&](const std::string& bytes) {
+    const int file = ::open(folder.put("in", bytes).c_str(), O_RDONLY);
+    ::dup2(file, STDIN_FILENO);
+    ::close(file);
+    return read_points("-");
+  };
+  const PointsFile text = read_from("1 2\n3 4\n");
+  EXPECT_EQ(text.format(), "csv");
+  EXPECT_EQ(text.view().rows, 2u);
+  const PointsFile array = read_from(make_npy("=f4", false, "(1, 2)", "abcdefgh"));
+  EXPECT_EQ(array.format(), "npy");
+  EXPECT_FALSE(array.mapped());
+  EXPECT_EQ(all_elements(array.view()), "abcdefgh");
+  EXPECT_THAT(error_of([&] { static_cast<void>(read_from("")); }), HasSubstr("'-' is empty"));
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
 }
 
 TEST(Reader, MemoryLimit) {
