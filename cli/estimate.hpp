@@ -1,0 +1,12 @@
+#pragma once
+
+#include "analysis/radius_estimate.hpp"
+#include "input.hpp"
+
+namespace rthiss::cli {
+
+/// The radius for a wanted selectivity; UsageError where the data cannot have so many neighbours.
+[[nodiscard]] RadiusEstimate estimate_for(const Input& input, double selectivity, const SearchOptions& options,
+                                          bool curve, Observer* observer);
+
+}  // namespace rthiss::cli
