@@ -29,6 +29,12 @@ void OutputTarget::check() const {
   }
 }
 
+bool OutputTarget::holds_distances() const {
+  if (path.empty()) return false;
+  const io::ResultFormat kind = io::result_format(path, format);
+  return kind == io::ResultFormat::kNpz || kind == io::ResultFormat::kPairsCsv;
+}
+
 std::unique_ptr<ResultSink> OutputTarget::make_sink() const {
   try {
     return io::make_file_sink(result_path(), format);

@@ -16,6 +16,8 @@ struct OutputTarget {
 
   /// Throws UsageError: two of them on standard output, a format without an output, an output without a format.
   void check() const;
+  /// After check(): whether the result's format has room for distances.
+  [[nodiscard]] bool holds_distances() const;
   /// Throws UsageError: format and path do not go together; IoError: the file cannot be made.
   [[nodiscard]] std::unique_ptr<ResultSink> make_sink() const;
   /// Bytes of the result file; 0 where it is no regular file.

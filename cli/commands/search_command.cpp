@@ -33,6 +33,9 @@ void check(SearchCommand& search) {
   search.options.metric = search.metric.metric;
   complete_search_options(search.options);
   search.output.check();
+  if (search.options.distances && !search.output.holds_distances()) {
+    throw UsageError("--distances needs --output in the format npz or pairs-csv; the others hold none");
+  }
 }
 
 std::string spread_of(const Array<std::uint64_t>& counts) {

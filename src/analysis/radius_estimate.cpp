@@ -5,6 +5,7 @@
 #include <rthiss/errors.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -150,16 +151,20 @@ double load_images(const Dataset& data, const RowImage& image, std::span<const s
   return largest.load();
 }
 
-void squared_distances(const float* x, const float* base, std::size_t width, const std::uint32_t* rows,
-                       std::size_t count, float* out) {
-  simd::pair_distances(x, base, width, rows, count, width, HUGE_VALF, out);
+/// out[i] = |x - row i of `base`|^2; rows are `width` values, a multiple of 16. `out` has room for kPairPadding more.
+void squared_distances(const float* x, const float* base, std::size_t width, std::size_t count, float* out) {
+  std::array<simd::TilePair, simd::kTileSide + simd::kPairPadding> pairs;
+  for (std::size_t i = 0; i < count; i += simd::kTileSide) {
+    const std::size_t side = std::min(simd::kTileSide, count - i);
+    for (std::size_t p = 0; p < side; ++p) pairs[p] = {0, static_cast<std::uint8_t>(p)};
+    simd::pair_distances(x, base + i * width, width, pairs.data(), side, width, HUGE_VALF, out + i);
+  }
 }
 
-void squared_distances(const double* x, const double* base, std::size_t width, const std::uint32_t* rows,
-                       std::size_t count, double* out) {
+void squared_distances(const double* x, const double* base, std::size_t width, std::size_t count, double* out) {
   constexpr std::size_t kLanes = 8;  // sums that do not wait for one another
   for (std::size_t i = 0; i < count; ++i) {
-    const double* const y = base + rows[i] * width;
+    const double* const y = base + i * width;
     double sums[kLanes] = {};
     for (std::size_t j = 0; j < width; j += kLanes) {
       for (std::size_t l = 0; l < kLanes; ++l) {
@@ -193,18 +198,16 @@ Measurement Estimator::measure(double operations) {
   measured.largest_error = load_images(query_data, image_, measured.queries, width, query_images.data(), pool_);
   const std::size_t block_rows = std::max<std::size_t>(64, kBlockBytes / (width * sizeof(Real)));
   Array<Real> block(std::min(block_rows, measured.points.size()) * width);
-  std::vector<std::uint32_t> places(std::min(block_rows, measured.points.size()));
-  std::iota(places.begin(), places.end(), 0U);
   for (std::size_t first = 0; first < measured.points.size(); first += block_rows) {
     const std::size_t count = std::min(block_rows, measured.points.size() - first);
     const std::span<const std::uint32_t> ids(measured.points.data() + first, count);
     measured.largest_error =
         std::max(measured.largest_error, load_images(points_, image_, ids, width, block.data(), pool_));
     pool_.for_ranges(0, measured.queries.size(), 1, [&](std::size_t begin, std::size_t end) {
-      std::vector<Real> squared(count);
+      std::vector<Real> squared(count + simd::kPairPadding);
       for (std::size_t q = begin; q < end; ++q) {
         stop_if_cancelled();
-        squared_distances(query_images.data() + q * width, block.data(), width, places.data(), count, squared.data());
+        squared_distances(query_images.data() + q * width, block.data(), width, count, squared.data());
         const std::uint32_t own = self_join_ ? measured.queries[q] : ~std::uint32_t{0};
         DistanceHistogram& histogram = measured.histograms[q];
         for (std::size_t i = 0; i < count; ++i) {

@@ -2,6 +2,7 @@
 
 #include <rthiss/result_sink.hpp>
 
+#include <cstdint>
 #include <filesystem>
 
 #include "io/output_file.hpp"
@@ -14,6 +15,9 @@ class RowFileSink : public ResultSink {
  public:
   explicit RowFileSink(const std::filesystem::path& path) : file_(path), rows_(path) {}
 
+  /// As if rows came in several chunks: one chunk of all queries takes less.
+  [[nodiscard]] ResultCost cost(const ResultShape& shape, std::uint64_t pairs) const final;
+
   void begin(const ResultShape& shape) final { rows_.begin(shape); }
   void consume(NeighborChunk&& chunk) final { rows_.add(std::move(chunk)); }
   void finish() final {
@@ -24,6 +28,8 @@ class RowFileSink : public ResultSink {
 
  private:
   virtual void write(ResultRows& rows, OutputFile& file) = 0;
+  /// Bytes of the file, or a bound on them.
+  [[nodiscard]] virtual std::uint64_t file_bytes(const ResultShape& shape, std::uint64_t pairs) const = 0;
 
   OutputFile file_;
   ResultRows rows_;
@@ -39,6 +45,7 @@ class NpzSink final : public RowFileSink {
 
  private:
   void write(ResultRows& rows, OutputFile& file) override;
+  [[nodiscard]] std::uint64_t file_bytes(const ResultShape& shape, std::uint64_t pairs) const override;
 };
 
 /// .npy [pairs x 2] int64 (query, neighbor), lexicographic.
@@ -48,6 +55,7 @@ class PairsSink final : public RowFileSink {
 
  private:
   void write(ResultRows& rows, OutputFile& file) override;
+  [[nodiscard]] std::uint64_t file_bytes(const ResultShape& shape, std::uint64_t pairs) const override;
 };
 
 /// Text: a header line, then query,neighbor[,distance] lexicographic; distances in the fewest digits that read back
@@ -58,6 +66,7 @@ class PairsCsvSink final : public RowFileSink {
 
  private:
   void write(ResultRows& rows, OutputFile& file) override;
+  [[nodiscard]] std::uint64_t file_bytes(const ResultShape& shape, std::uint64_t pairs) const override;
 };
 
 /// True when all of these can be int32 as SciPy reads them: both dimensions and the number of pairs below 2^31.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <rthiss/errors.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include "io/npy_header.hpp"
 #include "io/output_file.hpp"
+#include "io/result_cost.hpp"
 #include "io/result_file_sink.hpp"
 #include "result/counts_sink.hpp"
 
@@ -17,6 +19,13 @@ namespace {
 class CountsFileSink final : public CountsSink {
  public:
   explicit CountsFileSink(const std::filesystem::path& path) : file_(path) {}
+
+  [[nodiscard]] ResultCost cost(const ResultShape& shape, std::uint64_t pairs) const override {
+    constexpr std::uint64_t kHeader = 128;
+    ResultCost cost = disk_cost(file_.path(), kHeader + shape.queries * sizeof(std::uint64_t), 0);
+    cost.memory_bytes = CountsSink::cost(shape, pairs).memory_bytes;
+    return cost;
+  }
 
   void finish() override {
     CountsSink::finish();
@@ -44,6 +53,14 @@ constexpr NamedFormat kFormats[] = {
 constexpr std::string_view kFormatList = "npz (.npz), pairs (.npy), pairs-csv (.csv), counts (.npy, only by name)";
 
 }  // namespace
+
+ResultCost RowFileSink::cost(const ResultShape& shape, std::uint64_t pairs) const {
+  const std::uint64_t pair_bytes = sizeof(std::uint32_t) + (shape.has_distances ? sizeof(double) : 0);
+  ResultCost cost = disk_cost(file_.path(), file_bytes(shape, pairs), pairs * pair_bytes);
+  // Offsets and ids of the queries, and a window of rows with the piece that is sorted into it.
+  cost.memory_bytes = 20 * shape.queries + 2 * pair_bytes * std::min(pairs, ResultRows::kWindowPairs);
+  return cost;
+}
 
 ResultFormat result_format(const std::filesystem::path& path, std::string_view name) {
   for (const NamedFormat& known : kFormats) {

@@ -69,6 +69,12 @@ NpzSink::NpzSink(const std::filesystem::path& path) : RowFileSink(path) {
   }
 }
 
+std::uint64_t NpzSink::file_bytes(const ResultShape& shape, std::uint64_t pairs) const {
+  constexpr std::uint64_t kHeaders = 4096;  // of five members and of the archive
+  const std::uint64_t index = fits_int32(shape, pairs) ? sizeof(std::int32_t) : sizeof(std::int64_t);
+  return kHeaders + (shape.queries + 1) * index + pairs * (index + sizeof(double));
+}
+
 void NpzSink::write(ResultRows& rows, OutputFile& file) {
   ZipWriter zip(file);
   if (fits_int32(rows.shape(), rows.pairs())) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "io/npy_header.hpp"
+#include "io/result_cost.hpp"
 #include "io/result_file_sink.hpp"
 
 namespace rthiss::io {
@@ -27,6 +28,11 @@ void for_rows(ResultRows& rows, const Body& body) {
 
 }  // namespace
 
+std::uint64_t PairsSink::file_bytes(const ResultShape&, std::uint64_t pairs) const {
+  constexpr std::uint64_t kHeader = 128;
+  return kHeader + pairs * 2 * sizeof(std::int64_t);
+}
+
 void PairsSink::write(ResultRows& rows, OutputFile& file) {
   file.write(make_npy_header("<i8", std::array{rows.pairs(), std::uint64_t{2}}));
   Array<std::int64_t> block(std::size_t{1} << 17);
@@ -41,6 +47,12 @@ void PairsSink::write(ResultRows& rows, OutputFile& file) {
       ids = ids.subspan(count);
     }
   });
+}
+
+std::uint64_t PairsCsvSink::file_bytes(const ResultShape& shape, std::uint64_t pairs) const {
+  constexpr std::uint64_t kHeader = 32, kSeparators = 2, kDistance = 25;
+  return kHeader + pairs * (id_digits(shape.queries) + id_digits(shape.points) + kSeparators +
+                            (shape.has_distances ? kDistance : 0));
 }
 
 void PairsCsvSink::write(ResultRows& rows, OutputFile& file) {

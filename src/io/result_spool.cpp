@@ -12,19 +12,19 @@
 
 namespace rthiss::io {
 
-namespace {
-
-std::filesystem::path folder_beside(const std::filesystem::path& output) {
+bool is_plain_output(const std::filesystem::path& output) {
   std::error_code ignored;
-  if (std::filesystem::exists(output, ignored) && !std::filesystem::is_regular_file(output, ignored)) {
-    return std::filesystem::temp_directory_path();
-  }
-  return std::filesystem::absolute(output).parent_path();
+  return !std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored);
 }
 
-}  // namespace
+std::filesystem::path spool_folder(const std::filesystem::path& output) {
+  if (!is_plain_output(output)) return std::filesystem::temp_directory_path();
+  std::error_code failure;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(output, failure);
+  return (failure ? std::filesystem::absolute(output) : resolved).parent_path();
+}
 
-SpoolFile::SpoolFile(const std::filesystem::path& output) : output_(output), folder_(folder_beside(output)) {
+SpoolFile::SpoolFile(const std::filesystem::path& output) : output_(output), folder_(spool_folder(output)) {
   descriptor_ = ::open(folder_.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
   if (descriptor_ >= 0) return;
   // Not every file system makes files without a name.

@@ -6,11 +6,17 @@
 
 namespace rthiss::io {
 
+/// True for a regular file and for one that is not there yet; false for a pipe or a device.
+[[nodiscard]] bool is_plain_output(const std::filesystem::path& output);
+/// Where the SpoolFile of an output lies: its own folder, symbolic links followed, or the system's folder for temporary
+/// files.
+[[nodiscard]] std::filesystem::path spool_folder(const std::filesystem::path& output);
+
 /// A nameless temporary file: appended to, then read at random. It has no name in any folder from the start (or loses
 /// it at once), so nothing is left behind however the process ends. Failures are IoErrors that name `output`.
 class SpoolFile {
  public:
-  /// Lies in the folder of `output`, or in the system's folder for temporary files when `output` is no regular file.
+  /// Lies in spool_folder(output).
   explicit SpoolFile(const std::filesystem::path& output);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;

@@ -11,6 +11,11 @@ namespace rthiss {
 class CountsSink : public ResultSink {
  public:
   [[nodiscard]] bool counts_only() const override { return true; }
+  [[nodiscard]] ResultCost cost(const ResultShape& shape, std::uint64_t /*pairs*/) const override {
+    ResultCost cost;
+    cost.memory_bytes = shape.queries * sizeof(std::uint64_t);
+    return cost;
+  }
   void begin(const ResultShape& shape) override;
   /// Rows are counted and dropped, for producers that have lists anyway.
   void consume(NeighborChunk&& chunk) override;

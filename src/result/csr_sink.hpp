@@ -21,6 +21,12 @@ class CsrSink final : public ResultSink {
   /// `pool` copies rows in parallel; it must outlive the sink. Null: the calling thread does.
   explicit CsrSink(const ThreadPool* pool = nullptr) noexcept : pool_(pool) {}
 
+  /// The peak that is stated above.
+  [[nodiscard]] ResultCost cost(const ResultShape& shape, std::uint64_t pairs) const override {
+    ResultCost cost;
+    cost.memory_bytes = 20 * shape.queries + (shape.has_distances ? 20 : 8) * pairs;
+    return cost;
+  }
   void begin(const ResultShape& shape) override;
   void consume(NeighborChunk&& chunk) override;
   void finish() override;

@@ -49,6 +49,13 @@ TEST_P(SinkShapes, CsrHoldsTheRowsInTheCallersOrder) {
   }
 }
 
+TEST(MemorySinks, CostIsThePeakThatIsStated) {
+  EXPECT_EQ(CsrSink().cost({1000, 5, false}, 7000).memory_bytes, 20 * 1000u + 8 * 7000u);
+  EXPECT_EQ(CsrSink().cost({1000, 5, true}, 7000).memory_bytes, 20 * 1000u + 20 * 7000u);
+  EXPECT_EQ(CountsSink().cost({1000, 5, true}, 7000).memory_bytes, 8 * 1000u);
+  EXPECT_EQ(CsrSink().cost({1000, 5, true}, 7000).disk_bytes, 0u);
+}
+
 TEST_P(SinkShapes, CountsEqualTheRowLengths) {
   const Rows expected = rows();
   CountsSink sink;

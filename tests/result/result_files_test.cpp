@@ -5,6 +5,7 @@
 #include <rthiss/errors.hpp>
 
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "chunk_samples.hpp"
@@ -74,6 +75,42 @@ TEST_P(FileSinks, CountsReadBack) {
   EXPECT_EQ(stored.format, ResultFormat::kCounts);
   ASSERT_EQ(stored.counts.size(), expected.ids.size());
   for (std::size_t i = 0; i < expected.ids.size(); ++i) EXPECT_EQ(stored.counts[i], expected.ids[i].size());
+}
+
+TEST_P(FileSinks, CostBoundsTheFile) {
+  const Rows expected = rows();
+  std::uint64_t pairs = 0;
+  for (const auto& row : expected.ids) pairs += row.size();
+  const std::uint64_t spooled = pairs * (expected.has_distances ? 12 : 4);
+  for (const char* format : {"npz", "pairs", "pairs-csv", "counts"}) {
+    const auto path = folder_ / "file";
+    const std::unique_ptr<ResultSink> sink = make_file_sink(path, format);
+    const ResultCost cost = sink->cost(expected.shape(), pairs);
+    feed_shuffled(*sink, expected, 3, 5);
+    const std::uint64_t bytes = std::filesystem::file_size(path) + (std::string(format) == "counts" ? 0 : spooled);
+    EXPECT_GE(cost.disk_bytes, bytes) << format;
+    EXPECT_LE(cost.disk_bytes, bytes + 4096 + 24 * pairs) << format;
+    EXPECT_GT(cost.disk_free, 0u);
+    EXPECT_LT(cost.disk_free, ~std::uint64_t{0});
+    EXPECT_GE(cost.memory_bytes, 8 * expected.ids.size()) << format;
+  }
+}
+
+TEST(ResultFiles, CostOfWhatNoDiskHolds) {
+  const TemporaryFolder folder;
+  const ResultShape shape{1u << 20, 1u << 20, false};
+  const std::uint64_t pairs = std::uint64_t{1} << 50;
+  const ResultCost cost = make_file_sink(folder / "huge.npz")->cost(shape, pairs);
+  EXPECT_GE(cost.disk_bytes, pairs * 20);  // int64 ids, data, and the rows that wait
+  EXPECT_LT(cost.disk_free, cost.disk_bytes);
+  EXPECT_LT(cost.memory_bytes, std::uint64_t{64} << 20);  // whatever the pairs
+  const ResultCost counts = make_file_sink(folder / "counts.npy", "counts")->cost(shape, pairs);
+  EXPECT_LT(counts.disk_bytes, (std::uint64_t{8} << 20) + 4096);
+}
+
+TEST(ResultFiles, PipesTakeNoRoomOfTheirOwn) {
+  const ResultCost cost = make_file_sink("/dev/null", "pairs")->cost({10, 10, false}, 50);
+  EXPECT_EQ(cost.disk_bytes, 50 * 4u);
 }
 
 Rows tiny() {
