@@ -58,6 +58,9 @@ prepare_python() {
 }
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt; }
 
+# A compiler cache, where there is one, saves most of a second run.
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
+
 mkdir -p build
 phase "Packages" scripts/install_dependencies.sh --test
 phase "Format" scripts/check_format.sh
