@@ -78,13 +78,13 @@ def fashion(options):
 
 def words(options):
     path = os.path.join(options.work_dir, "words.npy")
-    command = [options.rthiss, "generate", "words", "--output", path]
-    source = "rthiss generate words"
+    command = [options.rthiss, "generate", "words100k50", "--output", path]
+    source = "rthiss generate words100k50"
     if not os.path.exists(path):
         if options.rthiss and os.access(options.rthiss, os.X_OK):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise RuntimeError(f"rthiss generate words ended with {done.returncode}: {done.stderr.strip()}")
+                raise RuntimeError(f"rthiss generate words100k50 ended with {done.returncode}: {done.stderr.strip()}")
         else:
             source = "made by the harness, as rthiss is not there"
             np.save(path, _words_stand_in())
