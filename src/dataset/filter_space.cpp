@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "common/parallel.hpp"
@@ -109,11 +110,15 @@ float FilterSpace::load(const Dataset& data, std::uint64_t i, float* out, double
     std::fill_n(out, d, 0.0F);
     return std::numeric_limits<float>::infinity();
   }
-  if (view.dtype == DType::kFloat32 && !view.byte_swapped && view.column_stride == 4 && center.empty() &&
-      scale == 1.0 && !normalize) {
-    const auto* row = reinterpret_cast<const float*>(static_cast<const char*>(view.data) +
-                                                     static_cast<std::int64_t>(i) * view.row_stride);
-    std::copy_n(row, d, out);
+  const bool as_stored = center.empty() && scale == 1.0 && !normalize;
+  const char* row = static_cast<const char*>(view.data) + static_cast<std::int64_t>(i) * view.row_stride;
+  if (as_stored && view.dtype == DType::kFloat32 && !view.byte_swapped && view.column_stride == 4 &&
+      reinterpret_cast<std::uintptr_t>(row) % alignof(float) == 0) {
+    std::copy_n(reinterpret_cast<const float*>(row), d, out);
+    return 0.0F;
+  }
+  if (as_stored && view.dtype == DType::kUInt8 && view.column_stride == 1) {
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(row), d, out);
     return 0.0F;
   }
   data.read_row(i, scratch);
