@@ -53,9 +53,13 @@ HWY_INLINE void product_block(const float* HWY_RESTRICT x, std::size_t ldx, cons
   }
   for (std::size_t r = 0; r < kBlockRows; ++r) {
     const V out = hn::Set(d, limits.out_limit[rows[r]]);
+    hn::Mask<D> below[kParts];
+    for (std::size_t p = 0; p < kParts; ++p) below[p] = hn::Lt(acc[r][p], out);
+    hn::Mask<D> all_below = below[0];
+    for (std::size_t p = 1; p < kParts; ++p) all_below = hn::And(all_below, below[p]);
+    if (hn::AllTrue(d, all_below)) continue;
     std::uint64_t bits = 0;
-    for (std::size_t p = 0; p < kParts; ++p) bits |= mask_bits(d, hn::Not(hn::Lt(acc[r][p], out))) << columns[p];
-    if (bits == 0) continue;
+    for (std::size_t p = 0; p < kParts; ++p) bits |= mask_bits(d, hn::Not(below[p])) << columns[p];
     // A row may come twice: for several vectors of columns, or to fill up the last block.
     const std::uint64_t row_bit = std::uint64_t{1} << rows[r];
     if ((found & row_bit) == 0) maybe[rows[r]] = sure[rows[r]] = 0;
