@@ -266,6 +266,7 @@ void SearchPipeline::list_all(State& state, ResultSink& sink, SearchStatistics& 
       // Only the exact number may refuse.
       Array<std::uint64_t> counts(statistics.queries, 0);
       count_all(state, counts.span(), statistics);
+      statistics.batches = 0;  // those of the lists are counted
       std::uint64_t pairs = 0;
       for (const std::uint64_t count : counts) pairs += count;
       const std::string certain = check_limits(sink, shape, pairs, state.budget);
