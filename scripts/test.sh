@@ -35,7 +35,7 @@ phase() {
   summary+=("$(printf '%6d s  %s' $((SECONDS - start)) "$title")")
 }
 
-build() { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"; }
+build() { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" "${@:2}"; }
 
 # Of thousands of tests only the failed ones are worth reading; the whole log is kept.
 run_ctest() {
