@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "engine/cpu/list_bundles.hpp"
 #include "refinement/bit_transpose.hpp"
@@ -274,6 +275,7 @@ bool CascadeRefiner::exact_in_integers(const Tile& tile) const {
 /// underflow to 0 are below 2^-68.
 double CascadeRefiner::product_error(const Tile& tile) const {
   const double norms = tile.norm_sum + 0x1p-68;
+  if (!(norms < 0x1p63)) return std::numeric_limits<double>::infinity();  // squares and products may overflow
   return (2.0 * static_cast<double>(point_rows_.coarse_width) + 10.0) * kFloatUnit * norms * norms +
          4.0 * FilterLimits::projected_underflow(point_rows_.coarse_width);
 }
