@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -367,9 +368,12 @@ TEST(Reader, MemoryLimit) {
   const TemporaryFolder folder;
   const auto pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  // The writer may find its reader gone.
+  const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
   std::thread writer([&] { folder.put("pipe", std::string(70000, '1')); });
   EXPECT_THROW(static_cast<void>(read_points(pipe, {.memory_limit = 66000})), OutOfMemory);
   writer.join();
+  std::signal(SIGPIPE, old_handler);
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "1,2,3,4\n";
   EXPECT_THROW(static_cast<void>(read_points(folder.put("a.csv", text), {.memory_limit = 31000})), OutOfMemory);
