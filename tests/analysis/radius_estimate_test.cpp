@@ -199,7 +199,9 @@ TEST(RadiusEstimate, CurveRises) {
     EXPECT_LE(point.low, point.median);
     EXPECT_LE(point.median, point.high);
     before = point.radius;
-    if (point.k == 10) EXPECT_EQ(point.radius, estimate.radius);
+    if (point.k == 10) {
+      EXPECT_EQ(point.radius, estimate.radius);
+    }
   }
 }
 
