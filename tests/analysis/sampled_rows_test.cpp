@@ -18,7 +18,9 @@ TEST(SamplePlaces, AscendingDistinctAndOfTheSizeWanted) {
       const std::vector<std::uint32_t> places = sample_places(all, wanted, 7);
       EXPECT_EQ(places.size(), std::min(all, wanted));
       EXPECT_TRUE(std::adjacent_find(places.begin(), places.end(), std::greater_equal<>()) == places.end());
-      if (!places.empty()) EXPECT_LT(places.back(), all);
+      if (!places.empty()) {
+        EXPECT_LT(places.back(), all);
+      }
     }
   }
 }
