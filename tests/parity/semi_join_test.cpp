@@ -119,7 +119,7 @@ TEST_P(SemiJoin, EqualsTheOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, SemiJoin, testing::ValuesIn(cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Data, SemiJoin, testing::ValuesIn(cases()), [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace rthiss::test

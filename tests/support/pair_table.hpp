@@ -133,20 +133,36 @@ inline PairTable euclidean_table(const Rows& queries, const Rows& points) {
   return table;
 }
 
-/// Cosine similarities or distances; rows of zeros take no part either.
-inline PairTable cosine_table(const Rows& queries, const Rows& points, bool similarity) {
-  PairTable table{queries.size(), points.size(), {}, similarity};
+/// By long double where that is far enough from the borders between doubles, else by the oracle.
+inline double rounded_cosine(const std::vector<double>& x, const std::vector<double>& y, bool similarity) {
+  long double xy = 0, xx = 0, yy = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    xy += static_cast<long double>(x[k]) * y[k];
+    xx += static_cast<long double>(x[k]) * x[k];
+    yy += static_cast<long double>(y[k]) * y[k];
+  }
+  const long double cosine = xy / (std::sqrt(xx) * std::sqrt(yy));
+  const long double near = similarity ? cosine : 1 - cosine;
+  const auto result = static_cast<double>(near);
+  const auto border = [&](double to) { return (static_cast<long double>(result) + std::nextafter(result, to)) / 2; };
+  const long double doubt = static_cast<long double>(x.size() + 8) * 0x1p-62L;
+  if (near - border(-3.0) > doubt && border(3.0) - near > doubt) return result;
+  return similarity ? oracle_cosine_similarity(x.data(), y.data(), x.size())
+                    : oracle_cosine_distance(x.data(), y.data(), x.size());
+}
+
+/// Cosine similarities or distances of a set with itself; rows of zeros take no part either.
+inline PairTable cosine_table(const Rows& rows, bool similarity) {
+  PairTable table{rows.size(), rows.size(), {}, similarity};
+  table.values.assign(rows.size() * rows.size(), std::numeric_limits<double>::quiet_NaN());
   const auto usable = [](const std::vector<double>& row) {
     return takes_part(row) && std::any_of(row.begin(), row.end(), [](double value) { return value != 0.0; });
   };
-  for (const auto& x : queries) {
-    for (const auto& y : points) {
-      if (!usable(x) || !usable(y)) {
-        table.values.push_back(std::numeric_limits<double>::quiet_NaN());
-      } else {
-        table.values.push_back(similarity ? oracle_cosine_similarity(x.data(), y.data(), x.size())
-                                          : oracle_cosine_distance(x.data(), y.data(), x.size()));
-      }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (!usable(rows[i]) || !usable(rows[j])) continue;
+      table.values[i * rows.size() + j] = table.values[j * rows.size() + i] =
+          rounded_cosine(rows[i], rows[j], similarity);
     }
   }
   return table;

@@ -1,0 +1,86 @@
+#include <cmath>
+#include <vector>
+
+#include "support/sample_rows.hpp"
+#include "support/search_check.hpp"
+
+// Batches: however many there are, however they are halved, every row comes out once and whole.
+namespace rthiss::test {
+namespace {
+
+/// Points on a grid, and two places where hundreds lie together: more hits than a sample promises.
+Rows crowded_rows(std::size_t n) {
+  return changed(integer_rows(n, 2, 0, 1000), [](std::size_t i, std::size_t k, double v) {
+    if (i % 16 == 0) return k == 0 ? 333.0 : 77.0;
+    return i % 16 == 1 ? std::floor(v / 50) + 900 : v;
+  });
+}
+
+/// Squares of small integers: exact in plain arithmetic.
+PairTable plane_table(const Rows& rows) {
+  PairTable table{rows.size(), rows.size(), {}, false};
+  for (const auto& x : rows) {
+    for (const auto& y : rows) {
+      table.values.push_back(std::sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1])));
+    }
+  }
+  return table;
+}
+
+TEST(Batches, ManyAndHalved) {
+  const TypedPoints points = typed_points(crowded_rows(2300), 2, DType::kFloat32);
+  const PairTable table = plane_table(points.values);
+  for (const char* preset : {"auto", "paper"}) {
+    for (const std::uint64_t limit : {std::uint64_t{1} << 15, std::uint64_t{1} << 17, std::uint64_t{1} << 20}) {
+      for (const int threads : {1, 3}) {
+        Way way;
+        way.options.preset = preset;
+        way.options.memory_limit = limit;
+        way.options.threads = threads;
+        way.options.distances = true;
+        way.output = Output::kCallback;
+        check_search(points.view, nullptr, 20.0, way, table);
+        if (HasFatalFailure()) return;
+        check_search(points.view, &points.view, 5.0, way, table);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Batches, SmallLimitGivesMoreBatches) {
+  const TypedPoints points = typed_points(crowded_rows(2300), 2, DType::kFloat64);
+  std::uint64_t batches[2] = {}, pairs[2] = {};
+  for (const std::size_t i : {0, 1}) {
+    SearchOptions options;
+    options.memory_limit = i == 0 ? std::uint64_t{1} << 30 : std::uint64_t{1} << 16;
+    Searcher searcher(points.view, options);
+    CallbackSink sink([](NeighborChunk&&) {});
+    searcher.self_join(20.0, sink);
+    batches[i] = searcher.statistics().batches;
+    pairs[i] = searcher.statistics().pairs;
+  }
+  EXPECT_GT(batches[1], batches[0]);
+  EXPECT_EQ(pairs[1], pairs[0]);
+}
+
+TEST(Batches, LimitOfNothingIsRefused) {
+  const TypedPoints points = typed_points(uniform_rows(300, 3, 0, 1), 3, DType::kFloat32);
+  int refused = 0;
+  for (const std::uint64_t limit : {1, 100, 1000, 1 << 16}) {
+    SearchOptions options;
+    options.memory_limit = limit;
+    Searcher searcher(points.view, options);
+    CallbackSink sink([](NeighborChunk&&) {});
+    try {
+      searcher.self_join(0.3, sink);
+    } catch (const OutOfMemory& error) {
+      ++refused;
+      EXPECT_THAT(error.what(), testing::HasSubstr("memory limit"));
+    }
+  }
+  EXPECT_EQ(refused, 3);
+}
+
+}  // namespace
+}  // namespace rthiss::test
