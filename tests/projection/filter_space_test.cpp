@@ -64,8 +64,12 @@ TEST(FilterSpace, LoadErrorIsABound) {
         image *= rational(space.scale);
         image -= rational(out[k]);
         squares += image * image;
-        if (space.integers) ASSERT_EQ(out[k], std::floor(out[k]));
-        if (space.bytes) ASSERT_TRUE(out[k] >= 0.0F && out[k] <= 255.0F);
+        if (space.integers) {
+          ASSERT_EQ(out[k], std::floor(out[k]));
+        }
+        if (space.bytes) {
+          ASSERT_TRUE(out[k] >= 0.0F && out[k] <= 255.0F);
+        }
       }
       ASSERT_LE(squares, rational(error) * rational(error)) << i;
     }

@@ -60,7 +60,9 @@ void check_contract(const ProjectedPoints& image, const FilterSpace& space, cons
   for (std::size_t i = 0; i < image.points; ++i) {
     for (std::size_t k = 0; k < image.stride; ++k) {
       ASSERT_TRUE(std::isfinite(value(i, k))) << i << ' ' << k;
-      if (k >= image.width) ASSERT_EQ(value(i, k), 0.0F);
+      if (k >= image.width) {
+        ASSERT_EQ(value(i, k), 0.0F);
+      }
     }
     ASSERT_GE(image.error[i], 0.0F);
   }
@@ -83,7 +85,9 @@ void check_contract(const ProjectedPoints& image, const FilterSpace& space, cons
       const long double distance = static_cast<long double>(table.value(i, j)) * space.scale;
       const long double rounding = distance * 0x1p-52L;
       ASSERT_LE(std::sqrt(near) - errors, distance + rounding) << i << ' ' << j;
-      if (isometric) ASSERT_GE(std::sqrt(far) + errors, distance - rounding) << i << ' ' << j;
+      if (isometric) {
+        ASSERT_GE(std::sqrt(far) + errors, distance - rounding) << i << ' ' << j;
+      }
     }
   }
 }

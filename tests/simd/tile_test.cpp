@@ -38,8 +38,12 @@ TEST(NearBoxes, NeverLeaveOutWhatIsNear) {
                   sum += gap * gap;
                 }
                 const long double doubt = (static_cast<double>(width) + 4) * kU * sum + 0x1p-140L;
-                if (sum + doubt <= limit) ASSERT_TRUE(bit(near[b], j));
-                if (sum - doubt > limit) ASSERT_FALSE(bit(near[b], j));
+                if (sum + doubt <= limit) {
+                  ASSERT_TRUE(bit(near[b], j));
+                }
+                if (sum - doubt > limit) {
+                  ASSERT_FALSE(bit(near[b], j));
+                }
               }
             }
           }
@@ -151,15 +155,29 @@ TEST(DenseTile, WithinItsBound) {
                 const long double product = static_cast<long double>(sample.row_rests[r]) * sample.column_rests[j];
                 const long double less = acc - product;
                 const long double doubt_less = doubt + kU * (std::fabs(less) + doubt);
-                if (bit(near[j / simd::kStripColumns], r) && acc - doubt >= sample.out[r]) ASSERT_TRUE(is_maybe);
-                if (acc + doubt < sample.out[r]) ASSERT_FALSE(is_maybe), ++outs;
-                if (is_maybe && with_in && less - doubt_less >= sample.in[r]) ASSERT_TRUE(is_sure), ++ins;
-                if (is_sure) ASSERT_GE(less + doubt_less, sample.in[r]);
+                if (bit(near[j / simd::kStripColumns], r) && acc - doubt >= sample.out[r]) {
+                  ASSERT_TRUE(is_maybe);
+                }
+                if (acc + doubt < sample.out[r]) {
+                  ASSERT_FALSE(is_maybe);
+                  ++outs;
+                }
+                if (is_maybe && with_in && less - doubt_less >= sample.in[r]) {
+                  ASSERT_TRUE(is_sure);
+                  ++ins;
+                }
+                if (is_sure) {
+                  ASSERT_GE(less + doubt_less, sample.in[r]);
+                }
               }
               // No point, no maybe.
-              if (bit(found, r)) ASSERT_EQ(maybe[r] >> 61, 0U);
+              if (bit(found, r)) {
+                ASSERT_EQ(maybe[r] >> 61, 0U);
+              }
             }
-            if (round == 0 && kind == 0) ASSERT_GT(std::min(outs, ins), 10);
+            if (round == 0 && kind == 0) {
+              ASSERT_GT(std::min(outs, ins), 10);
+            }
           }
         }
       }
@@ -216,10 +234,18 @@ TEST(DifferenceTile, WithinItsBound) {
                 }
                 const long double sum = exact(r, j);
                 const long double doubt = (static_cast<double>(width) + 3) * kU * sum + 0x1p-140L;
-                if (sum + doubt <= out) ASSERT_TRUE(bit(maybe[r], j));
-                if (sum - doubt > out) ASSERT_FALSE(bit(maybe[r], j));
-                if (sum + doubt <= in) ASSERT_TRUE(bit(sure[r], j));
-                if (sum - doubt > in) ASSERT_FALSE(bit(sure[r], j));
+                if (sum + doubt <= out) {
+                  ASSERT_TRUE(bit(maybe[r], j));
+                }
+                if (sum - doubt > out) {
+                  ASSERT_FALSE(bit(maybe[r], j));
+                }
+                if (sum + doubt <= in) {
+                  ASSERT_TRUE(bit(sure[r], j));
+                }
+                if (sum - doubt > in) {
+                  ASSERT_FALSE(bit(sure[r], j));
+                }
               }
             }
           }
