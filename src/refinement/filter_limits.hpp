@@ -52,7 +52,9 @@ class FilterLimits {
     // (1 + u)^units - 1 is at most this; rows too long for float32 sums prove nothing.
     const double relative = units < 0x1p23 ? units * 0x1p-24 / (1.0 - units * 0x1p-24) : 1.0;
     if (relative >= 1.0) return std::numeric_limits<float>::infinity();
-    return float_above((reach * reach * (1.0 + relative) + absolute) * (1.0 + kSlack));
+    // The square of a reach below 2^-500 may underflow.
+    const double tiny = reach > 0.0 ? 0x1p-1000 : 0.0;
+    return float_above((reach * reach * (1.0 + relative) + absolute) * (1.0 + kSlack) + tiny);
   }
 
   /// Negative when nothing can be proven in.

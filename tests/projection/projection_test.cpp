@@ -85,7 +85,7 @@ void check_contract(const ProjectedPoints& image, const FilterSpace& space, cons
       const long double distance = static_cast<long double>(table.value(i, j)) * space.scale;
       const long double rounding = distance * 0x1p-52L;
       ASSERT_LE(std::sqrt(near) - errors, distance + rounding) << i << ' ' << j;
-      if (isometric) {
+      if (isometric && !std::isinf(distance)) {
         ASSERT_GE(std::sqrt(far) + errors, distance - rounding) << i << ' ' << j;
       }
     }
@@ -137,7 +137,8 @@ TEST(Projection, ErrorsAreSmallOnOrdinaryData) {
     const ProjectedPoints pca = project_points(data, space, principal_components(drawn, 2, 1, pool), pool);
     const ProjectedPoints plain = project_points(data, space, choose_coordinates(drawn, d, true), pool);
     for (std::size_t i = 0; i < data.rows(); ++i) {
-      EXPECT_LT(pca.error[i], 1e-3 * std::sqrt(static_cast<double>(d)));
+      // Where next to nothing is left out, the norm of the rest is known to the root of a rounding only.
+      EXPECT_LT(pca.error[i], d == 3 ? 1e-2 : 1e-3 * std::sqrt(static_cast<double>(d)));
       EXPECT_EQ(plain.error[i], 0.0F);
     }
   }
