@@ -21,7 +21,8 @@ import report  # noqa: E402  (the sections of RESULTS.md are put in place by the
 
 SECTION = "micro"
 HEADER = ("benchmark", "axes", "time", "items/s", "GB/s", "GFLOP/s", "% of peak", "found")
-EXPLANATION = """- **time**: processor time of one call, one thread; the least of the runs.
+EXPLANATION = """- **time**: processor time of one call, one thread, the least of the runs. A call is 256 pairs (pair_distances), 496
+  pairs (decide), one tile, one matrix product, one whole stage.
 - **items**: rows (gemm, project_points, build_kd_tree, bound_groups), point and box (near_boxes), pairs of points (tiles,
   pair_distances, decide, joins: all n² of them), ids (sort_ids), 64 x 64 matrices (transpose_bits), groups (bvh_build),
   pairs of groups (bvh_count, bvh_fill), neighbours (compact).
@@ -87,16 +88,16 @@ def ratios(best):
     for preset in ("auto", "paper"):
         times = [seconds(f"join_{dtype}/preset_{preset}/process_time") for dtype in ("float32", "float64", "uint8")]
         if all(times):
-            lines.append(f"Preset {preset}: float64 input takes {times[1] / times[0]:.2f} times the time of float32 (at "
-                         f"most 2.5 is the aim), uint8 {times[2] / times[0]:.2f} times.")
+            lines.append(f"Preset {preset}: float64 input takes {times[1] / times[0]:.2f} times the time of float32 "
+                         f"(at most 2.5 is the aim), uint8 {times[2] / times[0]:.2f} times.")
     ties, general = seconds("ties_binary/process_time"), seconds("ties_general_position/process_time")
     if ties and general:
-        lines.append(f"Binary codes with a tenth of all pairs on the radius take {ties / general:.2f} times the time of "
-                     "general position (at most 1 is the aim).")
+        lines.append(f"Binary codes with a tenth of all pairs on the radius take {ties / general:.2f} times the time "
+                     "of general position (at most 1 is the aim).")
     tiles = [run["peak_percent"] for name, run in best.items() if name.startswith("dense_tile/")]
     if tiles:
-        lines.append(f"Refinement's inner kernel (dense_tile): {min(tiles):.0f} to {max(tiles):.0f} % of the peak (60 % "
-                     "or more is the aim).")
+        lines.append(f"Refinement's inner kernel (dense_tile): {min(tiles):.0f} to {max(tiles):.0f} % of the peak "
+                     "(60 % or more is the aim).")
     return lines
 
 
@@ -108,12 +109,13 @@ def processor():
         return "unknown processor"
 
 
-def markdown_section(result, command, load):
+def markdown_section(result, command, load, note):
     best = best_runs(result["benchmarks"])
     context = result["context"]
     lines = ["## Micro-benchmarks", "", "Each stage by itself, one thread.", "", EXPLANATION, "",
-             f"{datetime.date.today()}, {processor()}, {context['num_cpus']} processors, load {load:.1f} before the run, "
-             f"{context['simd']}, peak {float(context['peak_flops']) / 1e9:.1f} GFLOP/s (float32, one thread).", "",
+             f"{datetime.date.today()}, {processor()}, {context['num_cpus']} processors, load {load:.1f} before the "
+             f"run, {context['simd']}, peak {float(context['peak_flops']) / 1e9:.1f} GFLOP/s (float32, one thread)."
+             + (f" {note}" if note else ""), "",
              f"`{command}`", "", "| " + " | ".join(HEADER) + " |", "|---|---" + "|---:" * (len(HEADER) - 2) + "|"]
     lines += ["| " + " | ".join(cells(name, run)) + " |" for name, run in best.items()]
     lines += [""] + [f"- {line}" for line in ratios(best)]
@@ -124,7 +126,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", help="path of rthiss_micro")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--min-time", type=float, default=0.1, help="seconds of each repetition")
+    parser.add_argument("--min-time", type=float, default=0.05, help="seconds of each repetition")
+    parser.add_argument("--note", default="", help="a sentence about the machine, for the section")
     parser.add_argument("--output", default=str(HERE.parent / "RESULTS.md"))
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
@@ -133,7 +136,7 @@ def main():
          f"--benchmark_min_time={arguments.min_time}"], stdout=subprocess.PIPE, check=True)
     command = f"python3 benchmarks/micro/run_micro.py {os.path.relpath(arguments.program)}"
     command += f" --repetitions {arguments.repetitions} --min-time {arguments.min_time}"
-    section = markdown_section(json.loads(run.stdout), command, load)
+    section = markdown_section(json.loads(run.stdout), command, load, arguments.note)
     print(section)
     report.replace_section(arguments.output, SECTION, section)
 
