@@ -21,11 +21,11 @@ import report  # noqa: E402  (the sections of RESULTS.md are put in place by the
 
 SECTION = "micro"
 HEADER = ("benchmark", "axes", "time", "items/s", "GB/s", "GFLOP/s", "% of peak", "found")
-EXPLANATION = """- **time**: processor time of one call, one thread, the least of the runs. A call is 256 pairs (pair_distances), 496
-  pairs (decide), one tile, one matrix product, one whole stage.
-- **items**: rows (gemm, project_points, build_kd_tree, bound_groups), point and box (near_boxes), pairs of points (tiles,
-  pair_distances, decide, joins: all n² of them), ids (sort_ids), 64 x 64 matrices (transpose_bits), groups (bvh_build),
-  pairs of groups (bvh_count, bvh_fill), neighbours (compact).
+EXPLANATION = """- **time**: processor time of one call, one thread, the least of the runs. A call is 256 pairs
+  (pair_distances), 496 pairs (decide), one tile, one matrix product, one whole stage.
+- **items**: rows (gemm, project_points, build_kd_tree, bound_groups), point and box (near_boxes), pairs of
+  points (tiles, pair_distances, decide, joins: all n² of them), ids (sort_ids), 64 x 64 matrices
+  (transpose_bits), groups (bvh_build), pairs of groups (bvh_count, bvh_fill), neighbours (compact).
 - **GB/s**: bytes read and written, each array once; a pair's two rows for each pair.
 - **% of peak**: of the rate of independent fused multiply-adds of one thread (peak_fma), measured by the same program.
   A squared difference takes two instructions of which the peak counts four operations and these only three: 75 % is the
