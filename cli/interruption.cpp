@@ -21,6 +21,8 @@ static_assert(std::atomic<int>::is_always_lock_free);
 // Everything below runs in signal handlers: only what is async-signal-safe.
 [[noreturn]] void leave_at_once() {
   io::remove_temporaries();
+  static constexpr char kMessage[] = "rthiss: interrupted; no output was written\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
   _exit(kSignalOffset + first_signal.load());
 }
 

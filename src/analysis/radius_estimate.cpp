@@ -25,6 +25,8 @@ namespace {
 constexpr double kStandardErrors = 1.96;
 /// Rows of points that are loaded at a time: this many bytes.
 constexpr std::size_t kBlockBytes = std::size_t{16} << 20;
+/// Least queries of a task: what a tile of points is read from memory for.
+constexpr std::size_t kQueryGrain = 32;
 /// Pairs, whatever d: each costs an entry in a histogram.
 constexpr double kMostPairs = 8e9;
 /// float64 distances cost about this many times as much.
@@ -151,14 +153,12 @@ double load_images(const Dataset& data, const RowImage& image, std::span<const s
   return largest.load();
 }
 
-/// out[i] = |x - row i of `base`|^2; rows are `width` values, a multiple of 16. `out` has room for kPairPadding more.
+/// out[i] = |x - row i of `base`|^2 for up to kTileSide rows of `width` values, a multiple of 16. `out` has room for
+/// kPairPadding more.
 void squared_distances(const float* x, const float* base, std::size_t width, std::size_t count, float* out) {
   std::array<simd::TilePair, simd::kTileSide + simd::kPairPadding> pairs;
-  for (std::size_t i = 0; i < count; i += simd::kTileSide) {
-    const std::size_t side = std::min(simd::kTileSide, count - i);
-    for (std::size_t p = 0; p < side; ++p) pairs[p] = {0, static_cast<std::uint8_t>(p)};
-    simd::pair_distances(x, base + i * width, width, pairs.data(), side, width, HUGE_VALF, out + i);
-  }
+  for (std::size_t p = 0; p < count; ++p) pairs[p] = {0, static_cast<std::uint8_t>(p)};
+  simd::pair_distances(x, base, width, pairs.data(), count, width, HUGE_VALF, out);
 }
 
 void squared_distances(const double* x, const double* base, std::size_t width, std::size_t count, double* out) {
@@ -203,15 +203,19 @@ Measurement Estimator::measure(double operations) {
     const std::span<const std::uint32_t> ids(measured.points.data() + first, count);
     measured.largest_error =
         std::max(measured.largest_error, load_images(points_, image_, ids, width, block.data(), pool_));
-    pool_.for_ranges(0, measured.queries.size(), 1, [&](std::size_t begin, std::size_t end) {
-      std::vector<Real> squared(count + simd::kPairPadding);
-      for (std::size_t q = begin; q < end; ++q) {
+    pool_.for_ranges(0, measured.queries.size(), kQueryGrain, [&](std::size_t begin, std::size_t end) {
+      std::array<Real, simd::kTileSide + simd::kPairPadding> squared;
+      // A few points that stay in the cache, by all queries of the range.
+      for (std::size_t tile = 0; tile < count; tile += simd::kTileSide) {
         stop_if_cancelled();
-        squared_distances(query_images.data() + q * width, block.data(), width, count, squared.data());
-        const std::uint32_t own = self_join_ ? measured.queries[q] : ~std::uint32_t{0};
-        DistanceHistogram& histogram = measured.histograms[q];
-        for (std::size_t i = 0; i < count; ++i) {
-          if (ids[i] != own) histogram.add(static_cast<double>(squared[i]));
+        const std::size_t side = std::min(simd::kTileSide, count - tile);
+        for (std::size_t q = begin; q < end; ++q) {
+          squared_distances(query_images.data() + q * width, block.data() + tile * width, width, side, squared.data());
+          const std::uint32_t own = self_join_ ? measured.queries[q] : ~std::uint32_t{0};
+          DistanceHistogram& histogram = measured.histograms[q];
+          for (std::size_t i = 0; i < side; ++i) {
+            if (ids[tile + i] != own) histogram.add(static_cast<double>(squared[i]));
+          }
         }
       }
     });
@@ -302,9 +306,10 @@ std::vector<CurvePoint> Estimator::curve_of(const Measurement& measured) const {
         distances[step].push_back(to_radius(DistanceHistogram::distance_at(bin, std::min(1.0, part))));
       }
       so_far += inside;
-      means[bin] += so_far / static_cast<double>(measured.queries.size());
+      means[bin] += so_far;
     }
   }
+  for (double& mean : means) mean /= static_cast<double>(measured.queries.size());
   std::vector<CurvePoint> curve;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     std::vector<double>& sorted = distances[step];
