@@ -147,6 +147,17 @@ inline double rounded_cosine(const std::vector<double>& x, const std::vector<dou
   const auto border = [&](double to) { return (static_cast<long double>(result) + std::nextafter(result, to)) / 2; };
   const long double doubt = static_cast<long double>(x.size() + 8) * 0x1p-62L;
   if (near - border(-3.0) > doubt && border(3.0) - near > doubt) return result;
+  const OracleCosine exact(x.data(), y.data(), x.size());
+  const auto at_most = [&](double value) {
+    return rounds_to_at_most(
+        value, [&](const Rational& b) { return similarity ? exact.compare(b) : -exact.compare(Rational(1 - b)); });
+  };
+  for (const double value : {result, std::nextafter(result, -3.0), std::nextafter(result, 3.0), 0.0, 1.0}) {
+    if (value >= (similarity ? -1.0 : 0.0) && value <= (similarity ? 1.0 : 2.0) && at_most(value) &&
+        !at_most(std::nextafter(value, -3.0))) {
+      return value;
+    }
+  }
   return similarity ? oracle_cosine_similarity(x.data(), y.data(), x.size())
                     : oracle_cosine_distance(x.data(), y.data(), x.size());
 }
