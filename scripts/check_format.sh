@@ -9,7 +9,7 @@ if ! command -v "$formatter" >/dev/null; then
   exit 1
 fi
 folders=()
-for folder in include src cli tests benchmarks examples; do
+for folder in include src cli bindings tests benchmarks examples; do
   [[ -d $folder ]] && folders+=("$folder")
 done
 mapfile -d '' files < <(find "${folders[@]}" -name '.venv' -prune -o -type f -name '*.[ch]pp' -print0 | sort -z)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds with warnings as errors and runs the tests.
 #   scripts/test.sh [--quick] [--sanitizers] [--fuzz [SECONDS]]
-#     --quick        without the projects of tests/consumer, which build the library once more
+#     --quick        without the projects of tests/consumer and the wheel from the source distribution, which build the
+#                    library once more
 #     --sanitizers   afterwards the tests under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer
 #     --fuzz         afterwards the fuzz targets, SECONDS (60) in all
 set -euo pipefail
@@ -72,7 +73,12 @@ else
   phase "Tests" run_ctest ci
 fi
 phase "Python environment" prepare_python
-phase "Python tests" env RTHISS_PROGRAM="$PWD/build/ci/bin/rthiss" build/venv/bin/python -m pytest -q tests
+phase "Tests of the program" env RTHISS_PROGRAM="$PWD/build/ci/bin/rthiss" build/venv/bin/python -m pytest -q tests
+if $quick; then
+  phase "Python package" scripts/test_python.sh --quick
+else
+  phase "Python package" scripts/test_python.sh
+fi
 if $sanitizers; then
   phase "Build (preset asan)" build asan
   phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan

@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from rthiss import _core
 from rthiss._inputs import as_count, as_points, as_radius
-from rthiss._neighbor_lists import IdArray, NeighborLists
+from rthiss._neighbor_lists import IdArray, NeighborLists, as_int64
 from rthiss._options import Metric, make_options
 from rthiss._progress import ProgressOption, reporting
 
@@ -185,7 +182,7 @@ class Index:
             with reporting(progress) as reports:
                 while (block := stream.next(*reports)) is not None:
                     row_ids, indptr, indices, distances = block
-                    yield row_ids, NeighborLists(indptr, indices, distances, (len(row_ids), len(self)))
+                    yield row_ids, NeighborLists(as_int64(indptr), indices, distances, (len(row_ids), len(self)))
         finally:
             stream.close()
 
@@ -199,10 +196,10 @@ class Index:
         progress: ProgressOption,
     ) -> NeighborLists:
         with reporting(progress) as reports:
-            arrays, statistics = self._core.search(
+            (indptr, indices, distances), statistics = self._core.search(
                 queries, as_radius(radius), bool(include_self), bool(return_distance), *reports
             )
-        return NeighborLists(*arrays, shape=(count, len(self)), statistics=statistics)
+        return NeighborLists(as_int64(indptr), indices, distances, (count, len(self)), statistics)
 
     def __len__(self) -> int:
         return self._points.rows

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 IdArray = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
+def as_int64(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The same memory under NumPy's own name of the type: C has two integers of 64 bits."""
+    return array.view(np.int64)
+
+
 class NeighborLists:
     """The neighbours of every query, as compressed sparse rows.
 

@@ -98,7 +98,7 @@ def estimate_radius(
     >>> estimate = rthiss.estimate_radius(X, selectivity=20)
     >>> estimate.interval[0] <= estimate.radius <= estimate.interval[1]
     True
-    >>> 18 < rthiss.self_join(X, estimate.radius).counts.mean() < 22
+    >>> bool(18 < rthiss.self_join(X, estimate.radius).counts.mean() < 22)
     True
     """
     if metric not in ("euclidean", "cosine"):

@@ -65,16 +65,16 @@ class _Searching(BaseEstimator):  # type: ignore[misc]
             self._build_index()
 
 
-def _by_distance(lists: NeighborLists) -> npt.NDArray[np.intp]:
+def _by_distance(lists: NeighborLists, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """The order of all entries by row, then distance, then row number."""
     rows = np.repeat(np.arange(len(lists)), lists.counts)
-    return np.lexsort((lists.distances, rows))
+    return np.lexsort((distances, rows))
 
 
 def _graph(lists: NeighborLists, mode: str, sort_results: bool) -> scipy.sparse.csr_matrix:
     graph = lists.to_scipy()
     if sort_results and lists.distances is not None:
-        order = _by_distance(lists)
+        order = _by_distance(lists, lists.distances)
         graph = scipy.sparse.csr_matrix(
             (lists.distances[order], lists.indices[order], lists.indptr), shape=lists.shape
         )
@@ -211,7 +211,7 @@ class NearestNeighbors(_Searching):
         lists = self._search(X, radius, return_distance)
         indices, distances = lists.indices, lists.distances
         if sort_results and distances is not None:
-            order = _by_distance(lists)
+            order = _by_distance(lists, distances)
             indices, distances = indices[order], distances[order]
         if distances is None:
             return _split(indices, lists.indptr)

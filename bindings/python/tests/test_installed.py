@@ -1,5 +1,6 @@
 """The package as it was installed."""
 
+import ast
 import importlib.metadata
 import re
 import subprocess
@@ -55,7 +56,14 @@ def test_libraries_come_from_the_package():
 
 def test_types_are_shipped():
     assert (PACKAGE / "py.typed").exists()
-    assert (PACKAGE / "_core.pyi").exists()
+    described = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8")).body
+    names = {getattr(item, "name", None) or getattr(getattr(item, "target", None), "id", None) for item in described}
+    assert {name for name in vars(rthiss._core) if not name.startswith("_")} <= names
+    for item in described:
+        if isinstance(item, ast.ClassDef):
+            methods = {method.name for method in item.body if isinstance(method, ast.FunctionDef)}
+            actual = {name for name in vars(getattr(rthiss._core, item.name)) if not name.startswith("_")}
+            assert actual == methods - {"__init__"}, item.name
 
 
 def test_every_public_name_is_documented():
