@@ -5,7 +5,10 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
+#include <rthiss/errors.hpp>
+#include <utility>
 
 #include "common/floating_point_scope.hpp"
 
@@ -17,10 +20,18 @@ namespace rthiss {
 
 struct ThreadPool::Impl {
   explicit Impl(int threads) : arena(threads) {}
+  void poll() const {
+    if (interrupted && interrupted()) throw Cancelled();
+  }
+
   tbb::task_arena arena;
+  std::function<bool()> interrupted;
 };
 
 namespace {
+
+// Parts of a loop between two questions whether to stop: a hundredth of a second of a loop of a few seconds.
+constexpr std::size_t kPartsBetweenPolls = 256;
 
 /// Tells ThreadSanitizer the order that oneTBB keeps and that it cannot see: what the caller did before a loop comes
 /// before every task of the loop, and the tasks come before what the caller does after it. Nothing in other builds.
@@ -64,15 +75,27 @@ ThreadPool::ThreadPool(int threads) : impl_(new Impl(usable_threads(threads))), 
 
 ThreadPool::~ThreadPool() { delete impl_; }
 
+ThreadPool::InterruptScope::InterruptScope(const ThreadPool& pool, std::function<bool()> interrupted) : pool_(pool) {
+  pool_.impl_->interrupted = std::move(interrupted);
+}
+
+ThreadPool::InterruptScope::~InterruptScope() { pool_.impl_->interrupted = nullptr; }
+
 void ThreadPool::for_ranges(std::size_t begin, std::size_t end, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
   if (begin >= end) return;
+  const std::size_t part = std::max({std::size_t{1}, grain, (end - begin) / kPartsBetweenPolls});
   LoopOrder order;
   impl_->arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, grain),
                       [&](const tbb::blocked_range<std::size_t>& range) {
                         const TaskScope scope(order);
-                        body(range.begin(), range.end());
+                        for (std::size_t first = range.begin(); first < range.end();) {
+                          impl_->poll();
+                          const std::size_t last = range.end() - first < 2 * part ? range.end() : first + part;
+                          body(first, last);
+                          first = last;
+                        }
                       });
   });
 }
@@ -87,6 +110,7 @@ void ThreadPool::for_tasks(std::size_t tasks, const std::function<void(std::size
           const TaskScope scope(order);
           for (std::size_t task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
             try {
+              impl_->poll();
               body(task, worker);
             } catch (...) {
               next.store(tasks);  // the other workers stop at their next task

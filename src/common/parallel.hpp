@@ -17,6 +17,19 @@ class ThreadPool {
 
   [[nodiscard]] int threads() const noexcept { return threads_; }
 
+  /// While it lives, every loop of the pool asks `interrupted` before each part of its work, and ends with `Cancelled`
+  /// once that says yes. `interrupted` is called from worker threads, several at once. One at a time for a pool.
+  class InterruptScope {
+   public:
+    InterruptScope(const ThreadPool& pool, std::function<bool()> interrupted);
+    ~InterruptScope();
+    InterruptScope(const InterruptScope&) = delete;
+    InterruptScope& operator=(const InterruptScope&) = delete;
+
+   private:
+    const ThreadPool& pool_;
+  };
+
   /// Calls `body(begin, end)` on parts of [begin, end), each of at least `grain` items where that many are left.
   void for_ranges(std::size_t begin, std::size_t end, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t)>& body) const;

@@ -302,6 +302,10 @@ void SearchPipeline::list_all(State& state, ResultSink& sink, SearchStatistics& 
       }
     } catch (const MaskOverflow&) {
       // More hits than the sample promised: halve the batch and go on.
+      if (observer_ != nullptr) {
+        observer_->log(fmt::format("more hits than expected: batch of {} query blocks halved",
+                                   batch.block_end - batch.block_begin));
+      }
       mask = HitMask();
       const std::uint32_t middle = batch.block_begin + (batch.block_end - batch.block_begin) / 2;
       QueryBatch first = batch, second = batch;

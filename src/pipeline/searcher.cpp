@@ -5,6 +5,7 @@
 #include <rthiss/errors.hpp>
 
 #include "common/floating_point_scope.hpp"
+#include "common/parallel.hpp"
 #include "common/peak_memory.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/registry.hpp"
@@ -49,6 +50,8 @@ struct Searcher::Impl {
 
   void search(const PointsView* view, double radius, ResultSink& sink, Observer* observer) {
     const FloatingPointScope scope;
+    const ThreadPool::InterruptScope interrupt(engine->pool(),
+                                               [observer] { return observer != nullptr && observer->cancelled(); });
     const auto begin = std::chrono::steady_clock::now();
     statistics = SearchStatistics();
     std::optional<Dataset> queries;

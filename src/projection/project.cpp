@@ -49,6 +49,7 @@ void set_unusable(float* image, std::size_t stride, float& error) {
 ///   |p - Q^T z| <= b = (g u sqrt(k) (1 + eta) + eta) |z|        since |V - Q| <= eta and | |V|^T |z| | <= |V|_F |z|,
 ///   |r^2 - |(I - Q Q^T) z|^2| <= delta = 2 |p| b + b^2 + (d + k + 8) 2^-53 |z|^2,
 ///   |r - |(I - Q Q^T) z|| <= min(sqrt(delta), delta / r) =: c,
+/// (of the 8 in delta two are for its own sums, the others pay for the rounding of r, of at most 2^-53 r)
 /// where products that underflow in gemm add d 2^-149 a component to b, and (Q^T z, |(I - Q Q^T) z|) is a contraction
 /// of z, so the error of the row (load_error) and of the subtraction of the centre (u |z|) add once to the Euclidean
 /// norm sqrt(b^2 + (c + u r)^2) of both.

@@ -35,7 +35,9 @@ class FilterLimits {
 
   /// In the filter's space: no neighbour is farther.
   [[nodiscard]] double out_radius() const noexcept { return out_radius_; }
-  /// In the filter's space: everything nearer is a neighbour; negative when nothing can be proven in.
+  /// In the filter's space: everything nearer is a neighbour; negative when nothing can be proven in. On a fine grid
+  /// the scale may carry it to infinity: it is then above 2^1023, and no image of a FilterSpace is longer than 2^128
+  /// sqrt(d).
   [[nodiscard]] double in_radius() const noexcept { return in_radius_; }
 
   /// Absolute error of `width` squares that may underflow; 0 for rows of the FilterSpace where they cannot.
@@ -57,7 +59,7 @@ class FilterLimits {
     return float_above((reach * reach * (1.0 + relative) + absolute) * (1.0 + kSlack) + tiny);
   }
 
-  /// Negative when nothing can be proven in.
+  /// Negative when nothing can be proven in. A square that overflows is above all sums of images, as in_radius() is.
   [[nodiscard]] float in(double error, double units, double absolute) const {
     const double reach = in_radius_ - error;
     if (!(reach >= 0.0)) return -1.0F;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 namespace rthiss::simd {
 
@@ -10,9 +11,11 @@ inline constexpr std::size_t kGemmRows = 6;
 inline constexpr std::size_t kGemmBlock = 64;
 
 /// Bound on |computed - exact| for each element c_ij of `gemm`, relative to sum_k |a_ik b_kj|, in units of u = 2^-24:
-/// each product enters one fused addition and then at most kGemmBlock - 1 + inner / kGemmBlock + 1 further ones.
+/// each product enters one fused addition and then at most kGemmBlock - 1 + inner / kGemmBlock + 1 further ones, n in
+/// all, and (1 + u)^n - 1 <= n u / (1 - n u). Infinite where that has no bound.
 [[nodiscard]] constexpr double gemm_error_units(std::size_t inner) {
-  return static_cast<double>(kGemmBlock + inner / kGemmBlock + 3) * 1.001;
+  const auto n = static_cast<double>(kGemmBlock + inner / kGemmBlock + 3);
+  return n < 0x1p24 ? n / (1.0 - n * 0x1p-24) : std::numeric_limits<double>::infinity();
 }
 
 /// c = a * b in float32. a: [rows x inner], row stride `lda`, rows a multiple of kGemmRows; b: [inner x columns], row

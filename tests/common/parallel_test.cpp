@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <limits>
 #include <memory>
+#include <rthiss/errors.hpp>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -40,6 +41,29 @@ TEST(ThreadPool, ForRangesVisitsEveryIndexOnce) {
         EXPECT_EQ(std::count(visits.begin() + kFirst, visits.end(), 1), static_cast<long>(size))
             << "threads " << threads << ", size " << size << ", grain " << grain;
       }
+    }
+  }
+}
+
+TEST(ThreadPool, LoopsStopWhenInterrupted) {
+  constexpr std::size_t kItems = 100000;
+  for (const int threads : kThreadCounts) {
+    const ThreadPool pool(threads);
+    for (const int questions : {0, 1, 20}) {
+      std::atomic<int> left{questions};
+      std::atomic<std::size_t> done{0};
+      const auto count = [&](std::size_t begin, std::size_t end) { done += end - begin; };
+      {
+        const ThreadPool::InterruptScope scope(pool, [&] { return left.fetch_sub(1) <= 0; });
+        EXPECT_THROW(pool.for_ranges(0, kItems, 1, count), Cancelled);
+        // A 256th of the loop between two questions, and what began before the answer.
+        EXPECT_LE(done.exchange(0), kItems / 256 * 2 * static_cast<std::size_t>(questions + threads));
+        left = questions;
+        EXPECT_THROW(pool.for_tasks(kItems, [&](std::size_t task, int) { count(task, task + 1); }), Cancelled);
+        EXPECT_LE(done.exchange(0), static_cast<std::size_t>(questions + threads));
+      }
+      pool.for_ranges(0, kItems, 1, count);
+      EXPECT_EQ(done, kItems);
     }
   }
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -44,6 +45,54 @@ TEST(Batches, ManyAndHalved) {
         check_search(points.view, &points.view, 5.0, way, table);
         if (HasFatalFailure()) return;
       }
+    }
+  }
+}
+
+class HalvingLog : public Observer {
+ public:
+  void log(std::string_view message) override { halved += message.find("halved") != std::string_view::npos ? 1 : 0; }
+  int halved = 0;
+};
+
+// The size of the result is guessed from 16 places evenly spread; here all pairs lie between two of them.
+TEST(Batches, MoreHitsThanExpectedHalveABatch) {
+  constexpr std::uint32_t kRows = 32768, kFirst = 1280, kLast = 2816;
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 17;
+  Rows rows;
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    rows.push_back({i >= kFirst && i < kLast ? 1000.0 * kFirst : 1000.0 * i});
+  }
+  const TypedPoints points = typed_points(rows, 1, DType::kFloat32);
+  for (const int threads : {1, 3}) {
+    for (const std::uint64_t limit : {kLimit / 2, kLimit}) {
+      SearchOptions options;
+      options.threads = threads;
+      options.memory_limit = limit;
+      Searcher searcher(points.view, options);
+      HalvingLog observer;
+      std::vector<std::uint32_t> seen(kRows, 0);
+      CallbackSink sink([&](NeighborChunk&& chunk) {
+        for (std::size_t r = 0; r < chunk.query_ids.size(); ++r) {
+          const std::uint32_t q = chunk.query_ids[r];
+          ++seen[q];
+          std::vector<std::uint32_t> expected;
+          if (q >= kFirst && q < kLast) {
+            for (std::uint32_t i = kFirst; i < kLast; ++i) {
+              if (i != q) expected.push_back(i);
+            }
+          }
+          const std::vector<std::uint32_t> found(chunk.neighbor_ids.data() + chunk.row_begin[r],
+                                                 chunk.neighbor_ids.data() + chunk.row_begin[r + 1]);
+          EXPECT_EQ(found, expected) << "row " << q;
+        }
+      });
+      searcher.self_join(1.0, sink, &observer);
+      // Under the smaller limit a batch is so short that it may just fit.
+      if (limit == kLimit) {
+        EXPECT_GT(observer.halved, 0) << threads << " threads";
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1U), static_cast<long>(kRows));
     }
   }
 }

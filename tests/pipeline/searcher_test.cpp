@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -113,6 +114,41 @@ TEST(Limits, MemoryOfTheResult) {
   EXPECT_EQ(searcher.self_join(0.0).pairs(), 0U);
 }
 
+// Radii beyond what the integer filters can hold: everything is near, and nothing is thrown.
+TEST(Limits, RadiiBeyondTheGrid) {
+  const TypedPoints bytes = typed_points(integer_rows(100, 8, 0, 255), 8, DType::kUInt8);
+  const TypedPoints fine = typed_points(
+      changed(integer_rows(100, 8, 0, 255), [](std::size_t, std::size_t, double v) { return std::ldexp(v, -20); }), 8,
+      DType::kFloat32);
+  for (const char* preset : {"auto", "paper"}) {
+    for (const char* engine : {"cpu", "reference"}) {
+      SearchOptions options;
+      options.preset = preset;
+      options.engine = engine;
+      for (const double radius : {94906265.0, 94906266.0, 1e8, 1e300, std::numeric_limits<double>::infinity()}) {
+        EXPECT_EQ(Searcher(bytes.view, options).self_join(radius).pairs(), 9900U) << preset << ' ' << radius;
+      }
+      for (const double radius : {90.0, 91.0, 100.0}) {
+        EXPECT_EQ(Searcher(fine.view, options).self_join(radius).pairs(), 9900U) << preset << ' ' << radius;
+      }
+    }
+  }
+}
+
+// A set in which no row takes part is searched like an empty one.
+TEST(Limits, NoRowTakesPart) {
+  const TypedPoints points = typed_points(Rows(70, {std::nan(""), 1.0, 2.0}), 3, DType::kFloat32);
+  for (const char* preset : {"auto", "paper"}) {
+    for (const char* engine : {"cpu", "reference"}) {
+      SearchOptions options;
+      options.preset = preset;
+      options.engine = engine;
+      options.nonfinite = NonFinite::kIgnore;
+      EXPECT_EQ(Searcher(points.view, options).self_join(10.0).pairs(), 0U) << preset << ' ' << engine;
+    }
+  }
+}
+
 /// Cancels at the n-th question.
 class CancelAfter : public Observer {
  public:
@@ -147,6 +183,37 @@ TEST(Cancellation, AtAnyTimeAndUsableAfterwards) {
         EXPECT_EQ(searcher.self_join(0.02).pairs(), right);
       }
       EXPECT_GT(cancelled, 3) << preset << ' ' << engine;
+    }
+  }
+}
+
+/// Counts the questions within each stage.
+class CountQuestions : public Observer {
+ public:
+  void stage_begin(Stage stage) override { stage_ = static_cast<int>(stage); }
+  [[nodiscard]] bool cancelled() const override {
+    ++questions[static_cast<std::size_t>(stage_.load())];
+    return false;
+  }
+
+  mutable std::array<std::atomic<int>, kStageCount> questions{};
+
+ private:
+  std::atomic<int> stage_{0};
+};
+
+TEST(Cancellation, AskedForWithinEachStage) {
+  const TypedPoints points = typed_points(clustered_rows(20000, 12), 12, DType::kFloat32);
+  for (const char* preset : {"auto", "paper"}) {
+    SearchOptions options;
+    options.preset = preset;
+    options.threads = 1;
+    CountQuestions observer;
+    (void)Searcher(points.view, options).self_join(0.001, &observer);
+    for (const Stage stage : {Stage::kOrder, Stage::kGroup, Stage::kBound, Stage::kFit, Stage::kCount, Stage::kFill,
+                              Stage::kRefine, Stage::kCompact}) {
+      // One is that of the next stage's beginning.
+      EXPECT_GT(observer.questions[static_cast<std::size_t>(stage)], 4) << preset << ' ' << name_of(stage);
     }
   }
 }

@@ -126,6 +126,38 @@ TEST(Projection, IsAContractionUpToItsErrors) {
   }
 }
 
+// Rows that take no part say nothing of the others.
+TEST(Projection, SampleLeavesIgnoredRowsOut) {
+  const ThreadPool pool(2);
+  constexpr std::size_t kColumns = 5;
+  for (const std::size_t n : {1, 2, 64, 65}) {
+    for (const std::size_t kept_every : {1, 3, 1000}) {
+      Rows rows = uniform_rows(n, kColumns, 1, 2);
+      std::vector<std::uint64_t> live;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (i % kept_every == kept_every - 1) {
+          live.push_back(i);
+        } else {
+          rows[i][i % kColumns] = std::nan("");
+        }
+      }
+      const TypedPoints points = typed_points(rows, kColumns, DType::kFloat64);
+      const Dataset data(points.view, NonFinite::kIgnore, "points", pool);
+      const FilterSpace space = FilterSpace::choose(data, nullptr, false, 1.0, pool);
+      const rthiss::Sample drawn = draw_sample(data, space, 2048, 1, pool);
+      ASSERT_EQ(drawn.rows, live.size());
+      for (std::size_t i = 0; i < live.size(); ++i) {
+        float image[kColumns];
+        double scratch[kColumns];
+        (void)space.load(data, live[i], image, scratch);
+        for (std::size_t k = 0; k < kColumns; ++k) EXPECT_EQ(drawn.values[i * kColumns + k], image[k]);
+      }
+      const Projection projection = principal_components(drawn, 3, 1, pool);
+      EXPECT_EQ(project_points(data, space, projection, pool).components, 3U);
+    }
+  }
+}
+
 // A bound that swallowed everything would pass the contract: on ordinary data it has to be small.
 TEST(Projection, ErrorsAreSmallOnOrdinaryData) {
   const ThreadPool pool(1);

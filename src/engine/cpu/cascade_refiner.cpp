@@ -157,6 +157,7 @@ bool CascadeRefiner::within_whole(std::uint32_t block, std::uint32_t group) cons
       static_cast<double>(task_.queries->bounds.error[block]) + static_cast<double>(task_.points->bounds.error[group]);
   const double reach = limits_.in_radius() - error;
   if (!(reach >= 0.0)) return false;
+  // For sums of up to 2^12 roundings of float64; there are at most 128 components.
   const double limit = reach * reach * (1.0 - 0x1p-40);
   const std::size_t stride = point_rows_.coarse_stride;
   const std::size_t components = task_.points->coarse.components;
@@ -272,7 +273,7 @@ bool CascadeRefiner::exact_in_integers(const Tile& tile) const {
 }
 
 /// Bound on what the scalar-product form adds to a squared distance, (2 width + 10) u (|x| + |y|)^2; norms that
-/// underflow to 0 are below 2^-68.
+/// underflow to 0 are below 2^-68, the width being below 2^13 (at most 128).
 double CascadeRefiner::product_error(const Tile& tile) const {
   const double norms = tile.norm_sum + 0x1p-68;
   if (!(norms < 0x1p63)) return std::numeric_limits<double>::infinity();  // squares and products may overflow

@@ -14,6 +14,8 @@ PairStage::PairStage(const RefinementTask& task, const FilterLimits& limits, con
                      const GroupRows& points)
     : task_(task), limits_(limits), queries_(queries), points_(points), integer_limit_(exact_integer_limit(task)) {
   if (points_.byte_stride != 0) {
+    // Bytes are integers under the Euclidean metric, so only a radius that is infinite or 2^53 steps long has no limit
+    // on the grid, and sums of bytes stay below 2^31: everything is near.
     byte_limit_ = static_cast<std::uint32_t>(std::min(task.decider->grid_limit().value_or(4294967295.0), 4294967295.0));
   }
 }
