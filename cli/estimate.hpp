@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analysis/radius_estimate.hpp"
+#include <rthiss/radius_estimate.hpp>
 #include "input.hpp"
 
 namespace rthiss::cli {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rthiss/neighbor_lists.hpp>
+#include <rthiss/neighborhood.hpp>
 #include <rthiss/observer.hpp>
 #include <rthiss/options.hpp>
 #include <rthiss/points_view.hpp>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace rthiss {
+
+struct SearcherAccess;
 
 /// Finds, for every query, all points within a radius, exactly (docs/exactness.md).
 ///
@@ -36,10 +39,23 @@ class Searcher {
   [[nodiscard]] NeighborLists radius_search(PointsView queries, double radius, Observer* observer = nullptr);
   void radius_search(PointsView queries, double radius, ResultSink& sink, Observer* observer = nullptr);
 
-  /// Of the last search.
+  /// The same with a radius for each query, a shell between two radii, or the nearest within the radius. Throws
+  /// InvalidArgument also where `radii` has not one radius for each query or holds a bad one (named by its place), for
+  /// a bad min_radius, and for max_neighbors = 0.
+  /// A result that grows past memory_limit or max_results is refused while it grows, not beforehand.
+  [[nodiscard]] NeighborLists self_join(const Neighborhood& neighborhood, Observer* observer = nullptr);
+  void self_join(const Neighborhood& neighborhood, ResultSink& sink, Observer* observer = nullptr);
+  [[nodiscard]] NeighborLists radius_search(PointsView queries, const Neighborhood& neighborhood,
+                                            Observer* observer = nullptr);
+  void radius_search(PointsView queries, const Neighborhood& neighborhood, ResultSink& sink,
+                     Observer* observer = nullptr);
+
+  /// Of the last search; of all searches that the last call of knn, dbscan, ... was made of.
   [[nodiscard]] const SearchStatistics& statistics() const noexcept;
+  [[nodiscard]] const SearchOptions& options() const noexcept;
 
  private:
+  friend struct SearcherAccess;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

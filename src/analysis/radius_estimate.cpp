@@ -1,4 +1,4 @@
-#include "analysis/radius_estimate.hpp"
+#include <rthiss/radius_estimate.hpp>
 
 #include <fmt/format.h>
 #include <rthiss/array.hpp>
