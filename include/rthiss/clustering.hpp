@@ -23,15 +23,15 @@ struct Clustering {
 };
 
 /// DBSCAN. A point is a core point if at least `min_points` points are within the radius, itself counted. Core points
-/// within the radius of one another are in one cluster. A point that is no core point joins, of the clusters with a core
-/// point within the radius, the lowest-numbered one; without any it is noise. Clusters are numbered by their lowest core
-/// id. So labels depend neither on the order of work nor on threads or batches, and they are exact.
+/// within the radius of one another are in one cluster. A point that is no core point joins, of the clusters with a
+/// core point within the radius, the lowest-numbered one; without any it is noise. Clusters are numbered by their
+/// lowest core id. So labels depend neither on the order of work nor on threads or batches, and they are exact.
 ///
 /// Streamed: one counting pass, one pass over the pairs, and one more search for the border points that may belong to
 /// several clusters. Memory: 21 bytes a point beside what a search takes in bounded memory; pairs are never kept.
 ///
-/// Of the searcher's options `include_self`, `distances` and `max_results` have no meaning here and no effect. Rows that
-/// are ignored as non-finite are noise. Throws InvalidArgument: min_points = 0; and what Searcher throws.
+/// Of the searcher's options `include_self`, `distances` and `max_results` have no meaning here and no effect. Rows
+/// that are ignored as non-finite are noise. Throws InvalidArgument: min_points = 0; and what Searcher throws.
 /// `searcher.statistics()` then sums up all passes; its `pairs` are the ordered pairs within the radius, self pairs
 /// included.
 [[nodiscard]] Clustering dbscan(Searcher& searcher, double radius, std::uint64_t min_points,

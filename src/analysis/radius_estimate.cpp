@@ -1,46 +1,24 @@
 #include <rthiss/radius_estimate.hpp>
 
 #include <fmt/format.h>
-#include <rthiss/array.hpp>
 #include <rthiss/errors.hpp>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "analysis/distance_histogram.hpp"
+#include "analysis/sampled_distances.hpp"
 #include "analysis/sampled_rows.hpp"
 #include "common/floating_point_scope.hpp"
 #include "common/parallel.hpp"
-#include "common/round_up_to.hpp"
-#include "simd/tile.hpp"
 
 namespace rthiss {
 
 namespace {
 
 constexpr double kStandardErrors = 1.96;
-/// Rows of points that are loaded at a time: this many bytes.
-constexpr std::size_t kBlockBytes = std::size_t{16} << 20;
-/// Least queries of a task: what a tile of points is read from memory for.
-constexpr std::size_t kQueryGrain = 32;
-/// Pairs, whatever d: each costs an entry in a histogram.
-constexpr double kMostPairs = 8e9;
-/// float64 distances cost about this many times as much.
-constexpr double kDoubleCost = 16;
-/// float32 will do while the error of an image is below this part of the radius.
-constexpr double kFloatTolerance = 1e-4;
-
-/// What was sampled, and the distances of its pairs.
-struct Measurement {
-  std::vector<std::uint32_t> queries, points;
-  std::vector<DistanceHistogram> histograms;  ///< [queries]
-  std::vector<double> weights;                ///< [queries] neighbours that one counted distance stands for
-  double largest_error = 0;                   ///< of an image, as a distance in the image space
-};
 
 class Estimator {
  public:
@@ -66,11 +44,14 @@ class Estimator {
   }
 
   [[nodiscard]] RadiusEstimate run() {
-    Measurement measured = measure<float>(options_.operations);
+    DistanceSampling sampling{&points_, &queries_data(), self_join_, &image_, &pool_, observer_};
+    sampling.operations = options_.operations;
+    sampling.seed = options_.seed;
+    const std::vector<std::uint32_t> rows = sample_rows(queries_data(), options_.sample_queries, options_.seed);
+    SampledDistances measured = sample_distances(sampling, rows, false);
     RadiusEstimate estimate = evaluate(measured);
-    const double radius = to_image_distance(estimate.radius);
-    if (measured.largest_error > 0 && measured.largest_error > kFloatTolerance * radius) {
-      measured = measure<double>(options_.operations / kDoubleCost);
+    if (measured.needs_double(image_.to_image_distance(estimate.radius))) {
+      measured = sample_distances(sampling, rows, true);
       estimate = evaluate(measured);
       estimate.in_double = true;
     }
@@ -98,24 +79,9 @@ class Estimator {
                                       most, options_.selectivity));
   }
 
-  /// Distance in the image space to what the caller calls a radius, and back. Chord c of unit vectors: 1 - cos = c^2
-  /// / 2.
-  [[nodiscard]] double to_radius(double distance) const {
-    return cosine_ ? std::min(2.0, distance * distance / 2) : distance / image_.scale;
-  }
-  [[nodiscard]] double to_image_distance(double radius) const {
-    return cosine_ ? std::sqrt(2 * radius) : radius * image_.scale;
-  }
-
-  void stop_if_cancelled() const {
-    if (observer_ != nullptr && observer_->cancelled()) throw Cancelled();
-  }
-
-  template <typename Real>
-  [[nodiscard]] Measurement measure(double operations);
-  [[nodiscard]] RadiusEstimate evaluate(const Measurement& measured) const;
+  [[nodiscard]] RadiusEstimate evaluate(const SampledDistances& measured) const;
   [[nodiscard]] double radius_of_mean(const std::vector<double>& means, double wanted) const;
-  [[nodiscard]] std::vector<CurvePoint> curve_of(const Measurement& measured) const;
+  [[nodiscard]] std::vector<CurvePoint> curve_of(const SampledDistances& measured) const;
 
   const RadiusEstimateOptions& options_;
   Observer* observer_;
@@ -126,105 +92,8 @@ class Estimator {
   RowImage image_;
 };
 
-/// Images of rows, row-major with a stride of `width`, padding zero. Returns the largest error of an image.
-template <typename Real>
-double load_images(const Dataset& data, const RowImage& image, std::span<const std::uint32_t> rows, std::size_t width,
-                   Real* out, const ThreadPool& pool) {
-  std::atomic<double> largest{0.0};
-  pool.for_ranges(0, rows.size(), 64, [&](std::size_t begin, std::size_t end) {
-    std::vector<double> row(data.columns());
-    double largest_here = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      image.load(data, rows[i], row.data());
-      double error = 0;
-      Real* const target = out + i * width;
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        target[j] = static_cast<Real>(row[j]);
-        const double off = static_cast<double>(target[j]) - row[j];
-        error += off * off;
-      }
-      std::fill(target + row.size(), target + width, Real{0});
-      largest_here = std::max(largest_here, std::sqrt(error));
-    }
-    double before = largest.load();
-    while (before < largest_here && !largest.compare_exchange_weak(before, largest_here)) {
-    }
-  });
-  return largest.load();
-}
-
-/// out[i] = |x - row i of `base`|^2 for up to kTileSide rows of `width` values, a multiple of 16. `out` has room for
-/// kPairPadding more.
-void squared_distances(const float* x, const float* base, std::size_t width, std::size_t count, float* out) {
-  std::array<simd::TilePair, simd::kTileSide + simd::kPairPadding> pairs;
-  for (std::size_t p = 0; p < count; ++p) pairs[p] = {0, static_cast<std::uint8_t>(p)};
-  simd::pair_distances(x, base, width, pairs.data(), count, width, HUGE_VALF, out);
-}
-
-void squared_distances(const double* x, const double* base, std::size_t width, std::size_t count, double* out) {
-  constexpr std::size_t kLanes = 8;  // sums that do not wait for one another
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* const y = base + i * width;
-    double sums[kLanes] = {};
-    for (std::size_t j = 0; j < width; j += kLanes) {
-      for (std::size_t l = 0; l < kLanes; ++l) {
-        const double difference = x[j + l] - y[j + l];
-        sums[l] += difference * difference;
-      }
-    }
-    out[i] = std::accumulate(std::begin(sums), std::end(sums), 0.0);
-  }
-}
-
-template <typename Real>
-Measurement Estimator::measure(double operations) {
-  const Dataset& query_data = queries_data();
-  const double columns = static_cast<double>(points_.columns());
-  Measurement measured;
-  measured.queries = sample_rows(query_data, options_.sample_queries, options_.seed);
-  const double pairs = std::min(kMostPairs, operations / columns);
-  const auto most_points =
-      static_cast<std::uint64_t>(std::max(1.0, pairs / static_cast<double>(measured.queries.size())));
-  measured.points = sample_rows(points_, most_points, options_.seed + 1);
-  measured.histograms.resize(measured.queries.size());
-  for (const std::uint32_t query : measured.queries) {
-    const bool met = self_join_ && std::binary_search(measured.points.begin(), measured.points.end(), query);
-    const double seen = static_cast<double>(measured.points.size()) - (met ? 1 : 0);
-    measured.weights.push_back(seen > 0 ? others() / seen : 0.0);
-  }
-
-  const std::size_t width = round_up_to(points_.columns(), 16);
-  Array<Real> query_images(measured.queries.size() * width);
-  measured.largest_error = load_images(query_data, image_, measured.queries, width, query_images.data(), pool_);
-  const std::size_t block_rows = std::max<std::size_t>(64, kBlockBytes / (width * sizeof(Real)));
-  Array<Real> block(std::min(block_rows, measured.points.size()) * width);
-  for (std::size_t first = 0; first < measured.points.size(); first += block_rows) {
-    const std::size_t count = std::min(block_rows, measured.points.size() - first);
-    const std::span<const std::uint32_t> ids(measured.points.data() + first, count);
-    measured.largest_error =
-        std::max(measured.largest_error, load_images(points_, image_, ids, width, block.data(), pool_));
-    pool_.for_ranges(0, measured.queries.size(), kQueryGrain, [&](std::size_t begin, std::size_t end) {
-      std::array<Real, simd::kTileSide + simd::kPairPadding> squared;
-      // A few points that stay in the cache, by all queries of the range.
-      for (std::size_t tile = 0; tile < count; tile += simd::kTileSide) {
-        stop_if_cancelled();
-        const std::size_t side = std::min(simd::kTileSide, count - tile);
-        for (std::size_t q = begin; q < end; ++q) {
-          squared_distances(query_images.data() + q * width, block.data() + tile * width, width, side, squared.data());
-          const std::uint32_t own = self_join_ ? measured.queries[q] : ~std::uint32_t{0};
-          DistanceHistogram& histogram = measured.histograms[q];
-          for (std::size_t i = 0; i < side; ++i) {
-            if (ids[tile + i] != own) histogram.add(static_cast<double>(squared[i]));
-          }
-        }
-      }
-    });
-  }
-  return measured;
-}
-
 /// Bins in which any query has a distance; most are empty, and looking through them for every query takes long.
-std::vector<bool> used_bins(const Measurement& measured) {
+std::vector<bool> used_bins(const SampledDistances& measured) {
   std::vector<bool> used(DistanceHistogram::kBins, false);
   for (const DistanceHistogram& histogram : measured.histograms) {
     for (std::size_t bin = 0; bin < used.size(); ++bin) {
@@ -243,10 +112,10 @@ double Estimator::radius_of_mean(const std::vector<double>& means, double wanted
   const double before = bin == 0 ? 0.0 : means[bin - 1];
   const double inside = *place - before;
   const double part = inside > 0 ? std::clamp((wanted - before) / inside, 0.0, 1.0) : 1.0;
-  return to_radius(DistanceHistogram::distance_at(bin, part));
+  return image_.to_radius(DistanceHistogram::distance_at(bin, part));
 }
 
-RadiusEstimate Estimator::evaluate(const Measurement& measured) const {
+RadiusEstimate Estimator::evaluate(const SampledDistances& measured) const {
   const double count = static_cast<double>(measured.queries.size());
   const double population = static_cast<double>(usable(queries_data()));
   const bool all_points = measured.points.size() == usable(points_);
@@ -287,7 +156,7 @@ RadiusEstimate Estimator::evaluate(const Measurement& measured) const {
   return estimate;
 }
 
-std::vector<CurvePoint> Estimator::curve_of(const Measurement& measured) const {
+std::vector<CurvePoint> Estimator::curve_of(const SampledDistances& measured) const {
   std::vector<std::uint64_t> steps;
   for (std::uint64_t power = 1; static_cast<double>(power) <= others(); power *= 10) {
     for (const std::uint64_t factor : {1, 2, 5}) {
@@ -303,7 +172,7 @@ std::vector<CurvePoint> Estimator::curve_of(const Measurement& measured) const {
       const double inside = measured.weights[q] * measured.histograms[q].count(bin);
       for (; step < steps.size() && static_cast<double>(steps[step]) <= (so_far + inside) * (1 + 1e-12); ++step) {
         const double part = inside > 0 ? (static_cast<double>(steps[step]) - so_far) / inside : 1.0;
-        distances[step].push_back(to_radius(DistanceHistogram::distance_at(bin, std::min(1.0, part))));
+        distances[step].push_back(image_.to_radius(DistanceHistogram::distance_at(bin, std::min(1.0, part))));
       }
       so_far += inside;
       means[bin] += so_far;

@@ -103,4 +103,12 @@ void RowImage::load(const Dataset& data, std::uint32_t i, double* out) const {
   for (std::size_t j = 0; j < d; ++j) out[j] = out[j] * factor - (center.empty() ? 0.0 : center[j]);
 }
 
+double RowImage::to_radius(double distance) const noexcept {
+  return normalize ? std::min(2.0, distance * distance / 2) : distance / scale;
+}
+
+double RowImage::to_image_distance(double radius) const noexcept {
+  return normalize ? std::sqrt(2 * radius) : radius * scale;
+}
+
 }  // namespace rthiss

@@ -27,6 +27,10 @@ struct RowImage {
   [[nodiscard]] static RowImage choose(const Dataset& points, const Dataset& queries, bool cosine);
   /// Writes the image of row i [d] in float64.
   void load(const Dataset& data, std::uint32_t i, double* out) const;
+
+  /// Distance of two images to what the caller calls a radius, and back. Chord c of unit vectors: 1 - cos = c^2 / 2.
+  [[nodiscard]] double to_radius(double distance) const noexcept;
+  [[nodiscard]] double to_image_distance(double radius) const noexcept;
 };
 
 }  // namespace rthiss

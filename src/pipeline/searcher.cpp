@@ -10,7 +10,9 @@
 #include "dataset/dataset.hpp"
 #include "engine/registry.hpp"
 #include "index/registry.hpp"
+#include "pipeline/neighborhood_search.hpp"
 #include "pipeline/search_pipeline.hpp"
+#include "pipeline/searcher_access.hpp"
 #include "pipeline/stage_timer.hpp"
 #include "result/csr_sink.hpp"
 
@@ -48,7 +50,13 @@ struct Searcher::Impl {
     }
   }
 
-  void search(const PointsView* view, double radius, ResultSink& sink, Observer* observer) {
+  [[nodiscard]] Dataset read_queries(const PointsView& view) const {
+    Dataset queries(view, options.nonfinite, "queries", engine->pool());
+    if (is_cosine()) queries.refuse_zero_rows(options.nonfinite, "queries", engine->pool());
+    return queries;
+  }
+
+  void search(const PointsView* view, const Neighborhood& neighborhood, ResultSink& sink, Observer* observer) {
     const FloatingPointScope scope;
     const ThreadPool::InterruptScope interrupt(engine->pool(),
                                                [observer] { return observer != nullptr && observer->cancelled(); });
@@ -57,19 +65,25 @@ struct Searcher::Impl {
     std::optional<Dataset> queries;
     if (view != nullptr) {
       const StageTimer timer(Stage::kRead, statistics, observer);
-      queries.emplace(*view, options.nonfinite, "queries", engine->pool());
-      if (is_cosine()) queries->refuse_zero_rows(options.nonfinite, "queries", engine->pool());
+      queries.emplace(read_queries(*view));
     }
-    SearchPipeline pipeline(*engine, options, observer);
-    pipeline.run(*points, queries ? &*queries : nullptr, radius, sink, statistics);
-    if (view == nullptr && options.include_self) statistics.self_pairs = points->rows() - points->ignored_rows().size();
+    const Dataset* const others = queries ? &*queries : nullptr;
+    if (neighborhood.is_plain()) {
+      SearchPipeline pipeline(*engine, options, observer);
+      pipeline.run(*points, others, neighborhood.radius, sink, statistics);
+      if (view == nullptr && options.include_self) {
+        statistics.self_pairs = points->rows() - points->ignored_rows().size();
+      }
+    } else {
+      search_neighborhood(*engine, options, {&*points, others, std::nullopt, neighborhood}, sink, statistics, observer);
+    }
     statistics.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     statistics.peak_bytes_host = peak_memory_bytes();
   }
 
-  NeighborLists lists(const PointsView* view, double radius, Observer* observer) {
+  NeighborLists lists(const PointsView* view, const Neighborhood& neighborhood, Observer* observer) {
     CsrSink sink(&engine->pool());
-    search(view, radius, sink, observer);
+    search(view, neighborhood, sink, observer);
     return sink.take();
   }
 };
@@ -82,17 +96,41 @@ Searcher::~Searcher() = default;
 Searcher::Searcher(Searcher&&) noexcept = default;
 Searcher& Searcher::operator=(Searcher&&) noexcept = default;
 
-NeighborLists Searcher::self_join(double radius, Observer* observer) { return impl_->lists(nullptr, radius, observer); }
+NeighborLists Searcher::self_join(double radius, Observer* observer) {
+  return self_join(Neighborhood{.radius = radius}, observer);
+}
 void Searcher::self_join(double radius, ResultSink& sink, Observer* observer) {
-  impl_->search(nullptr, radius, sink, observer);
+  self_join(Neighborhood{.radius = radius}, sink, observer);
 }
 NeighborLists Searcher::radius_search(PointsView queries, double radius, Observer* observer) {
-  return impl_->lists(&queries, radius, observer);
+  return radius_search(queries, Neighborhood{.radius = radius}, observer);
 }
 void Searcher::radius_search(PointsView queries, double radius, ResultSink& sink, Observer* observer) {
-  impl_->search(&queries, radius, sink, observer);
+  radius_search(queries, Neighborhood{.radius = radius}, sink, observer);
+}
+NeighborLists Searcher::self_join(const Neighborhood& neighborhood, Observer* observer) {
+  return impl_->lists(nullptr, neighborhood, observer);
+}
+void Searcher::self_join(const Neighborhood& neighborhood, ResultSink& sink, Observer* observer) {
+  impl_->search(nullptr, neighborhood, sink, observer);
+}
+NeighborLists Searcher::radius_search(PointsView queries, const Neighborhood& neighborhood, Observer* observer) {
+  return impl_->lists(&queries, neighborhood, observer);
+}
+void Searcher::radius_search(PointsView queries, const Neighborhood& neighborhood, ResultSink& sink,
+                             Observer* observer) {
+  impl_->search(&queries, neighborhood, sink, observer);
 }
 const SearchStatistics& Searcher::statistics() const noexcept { return impl_->statistics; }
+
+const SearchOptions& Searcher::options() const noexcept { return impl_->options; }
+
+const Engine& SearcherAccess::engine(const Searcher& searcher) { return *searcher.impl_->engine; }
+const Dataset& SearcherAccess::points(const Searcher& searcher) { return *searcher.impl_->points; }
+Dataset SearcherAccess::read_queries(const Searcher& searcher, const PointsView& queries) {
+  return searcher.impl_->read_queries(queries);
+}
+SearchStatistics& SearcherAccess::statistics(Searcher& searcher) { return searcher.impl_->statistics; }
 
 std::vector<Availability> engines() { return engine_availability(); }
 std::vector<Availability> indexes() { return index_availability(); }
