@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "analysis/radius_estimate.hpp"
+#include <rthiss/radius_estimate.hpp>
 #include "job.hpp"
 #include "points.hpp"
 
