@@ -18,6 +18,27 @@ struct Metric {
   Kind kind = Kind::kEuclidean;
 };
 
+/// Which tiles a refinement keeps in shared memory (paper, section IV-E): an ablation of preset "paper".
+enum class SharedMemory : std::uint8_t { kNone, kQuery, kPrimitive, kBoth };
+
+/// How a refinement hands on what it found (paper, section IV-E): an ablation of preset "paper".
+enum class ResultMask : std::uint8_t {
+  kCompressed,  ///< one bit a comparison
+  kPlain,       ///< one byte a comparison
+  kPairs,       ///< (query, point) pairs
+};
+
+/// What one primitive of the index stands for.
+enum class Primitive : std::uint8_t { kGroup, kPoint };
+
+/// How rows are put into groups.
+enum class GroupingMethod : std::uint8_t {
+  kKdTree,   ///< balanced median splits
+  kMorton,   ///< consecutive runs along the Morton curve of the first three components
+  kHilbert,  ///< the same along the Hilbert curve
+  kBall,     ///< balanced splits along the line between two far rows
+};
+
 /// How to search. Every choice gives the same set of pairs; they differ in time and memory only.
 struct SearchOptions {
   std::string engine = "auto";        ///< "auto" or a name from `engines()`
@@ -32,6 +53,13 @@ struct SearchOptions {
   bool distances = false;             ///< hand out distances (or similarities) beside the ids
   NonFinite nonfinite = NonFinite::kError;
   Metric metric;
+  GroupingMethod grouping = GroupingMethod::kKdTree;
+  Primitive primitive = Primitive::kGroup;  ///< kPoint: groups of a single row
+  /// Ablations that only engine "cuda" with preset "paper" has; refused elsewhere.
+  SharedMemory shared_memory = SharedMemory::kBoth;
+  ResultMask mask = ResultMask::kCompressed;
+  int device = 0;                          ///< CUDA device, as numbered by the driver
+  std::uint64_t device_memory_limit = 0;   ///< bytes of device memory that the search may use; 0: what is free
   std::uint64_t seed = 1;  ///< of the samples that steer choices; never changes the result
 };
 
