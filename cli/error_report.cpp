@@ -38,6 +38,8 @@ int report_current_exception() {
     return complain(kBadInput, error.what());
   } catch (const UnsupportedError& error) {
     return complain(kUnsupported, error.what());
+  } catch (const DeviceError& error) {
+    return complain(kInternal, error.what());
   } catch (const OutOfMemory& error) {
     return complain(kLimit, error.what());
   } catch (const IoError& error) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "errors.hpp"
 #include "simd/targets.hpp"
@@ -16,6 +17,18 @@ namespace {
 
 constexpr int kMostThreads = 4096;
 constexpr int kMostHeight = 31;
+constexpr int kMostDevices = 1023;
+
+const std::map<std::string, GroupingMethod> kGroupings = {{"kd-tree", GroupingMethod::kKdTree},
+                                                          {"morton", GroupingMethod::kMorton},
+                                                          {"hilbert", GroupingMethod::kHilbert},
+                                                          {"ball", GroupingMethod::kBall}};
+const std::map<std::string, SharedMemory> kSharedMemories = {{"none", SharedMemory::kNone},
+                                                             {"query", SharedMemory::kQuery},
+                                                             {"primitive", SharedMemory::kPrimitive},
+                                                             {"both", SharedMemory::kBoth}};
+const std::map<std::string, ResultMask> kMasks = {
+    {"compressed", ResultMask::kCompressed}, {"plain", ResultMask::kPlain}, {"pairs", ResultMask::kPairs}};
 
 void check_name(std::string_view what, const std::string& name, const std::vector<Availability>& all) {
   std::string known = "auto";
@@ -138,6 +151,35 @@ void add_include_self_option(CLI::App& command, SearchOptions& options) {
   command.add_flag("--include-self", options.include_self, "Self-join: keep the pairs (i, i)");
 }
 
+void add_device_options(CLI::App& command, SearchOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--device",
+          [&options](const std::string& text) {
+            options.device = static_cast<int>(parse_integer("--device", text, 0, kMostDevices));
+          },
+          "CUDA device, as 'rthiss info' numbers them (default: 0)")
+      ->type_name("N");
+  command
+      .add_option_function<std::string>(
+          "--device-memory-limit",
+          [&options](const std::string& text) {
+            options.device_memory_limit = parse_size("--device-memory-limit", text);
+          },
+          "Memory of the device that the work may take, as 8GiB (default: what is free)")
+      ->type_name("SIZE");
+  command
+      .add_option_function<std::string>(
+          "--shared-memory", [&options](const std::string& name) { options.shared_memory = kSharedMemories.at(name); },
+          "Engine cuda, preset paper: tiles in shared memory (default: both)")
+      ->check(CLI::IsMember(kSharedMemories));
+  command
+      .add_option_function<std::string>(
+          "--mask", [&options](const std::string& name) { options.mask = kMasks.at(name); },
+          "Engine cuda, preset paper: bits, bytes or pairs as the result of a refinement (default: compressed)")
+      ->check(CLI::IsMember(kMasks));
+}
+
 void add_search_options(CLI::App& command, SearchOptions& options) {
   command.add_option("--engine", options.engine, "auto, or an engine of 'rthiss info'")->type_name("NAME");
   command.add_option("--index", options.index, "auto, or an index of 'rthiss info'")->type_name("NAME");
@@ -155,6 +197,22 @@ void add_search_options(CLI::App& command, SearchOptions& options) {
           },
           "2^N groups of rows (default: chosen, or floor(ln n) with --preset paper)")
       ->type_name("N");
+  command
+      .add_option_function<std::string>(
+          "--grouping", [&options](const std::string& name) { options.grouping = kGroupings.at(name); },
+          "How rows are put into groups: kd-tree, morton or hilbert (runs along that curve), or ball (ball tree)")
+      ->check(CLI::IsMember(kGroupings))
+      ->default_str("kd-tree");
+  command
+      .add_option_function<std::string>(
+          "--primitive",
+          [&options](const std::string& name) {
+            options.primitive = name == "point" ? Primitive::kPoint : Primitive::kGroup;
+          },
+          "What the index holds: groups, or single points (an ablation of the paper)")
+      ->check(CLI::IsMember({"group", "point"}))
+      ->default_str("group");
+  add_device_options(command, options);
   add_threads_option(command, options);
   add_memory_limit_option(command, options);
   add_nonfinite_option(command, options);

@@ -35,7 +35,11 @@ void add_nonfinite_option(CLI::App& command, SearchOptions& options);
 void add_memory_limit_option(CLI::App& command, SearchOptions& options);
 void add_include_self_option(CLI::App& command, SearchOptions& options);
 
-/// --engine, --index, --preset, --projection, --kd-tree-height, --threads, --memory-limit, --nonfinite, --seed.
+/// --device, --device-memory-limit, --shared-memory, --mask: of engine "cuda".
+void add_device_options(CLI::App& command, SearchOptions& options);
+
+/// --engine, --index, --preset, --projection, --kd-tree-height, --grouping, --primitive, those of the device,
+/// --threads, --memory-limit, --nonfinite, --seed.
 void add_search_options(CLI::App& command, SearchOptions& options);
 
 /// After parsing: puts RTHISS_ENGINE and RTHISS_INDEX in the place of "auto" and checks names and combinations that

@@ -51,3 +51,5 @@ if(RTHISS_WITH_EMBREE)
     message(STATUS "Embree not found: the index 'embree' is left out")
   endif()
 endif()
+
+include(RthissFindCuda)

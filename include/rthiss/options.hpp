@@ -29,7 +29,10 @@ enum class ResultMask : std::uint8_t {
 };
 
 /// What one primitive of the index stands for.
-enum class Primitive : std::uint8_t { kGroup, kPoint };
+enum class Primitive : std::uint8_t {
+  kGroup,
+  kPoint,  ///< every group is a single row: an ablation of the paper
+};
 
 /// How rows are put into groups.
 enum class GroupingMethod : std::uint8_t {
@@ -54,13 +57,13 @@ struct SearchOptions {
   NonFinite nonfinite = NonFinite::kError;
   Metric metric;
   GroupingMethod grouping = GroupingMethod::kKdTree;
-  Primitive primitive = Primitive::kGroup;  ///< kPoint: groups of a single row
+  Primitive primitive = Primitive::kGroup;
   /// Ablations that only engine "cuda" with preset "paper" has; refused elsewhere.
-  SharedMemory shared_memory = SharedMemory::kBoth;
-  ResultMask mask = ResultMask::kCompressed;
-  int device = 0;                          ///< CUDA device, as numbered by the driver
-  std::uint64_t device_memory_limit = 0;   ///< bytes of device memory that the search may use; 0: what is free
-  std::uint64_t seed = 1;  ///< of the samples that steer choices; never changes the result
+  std::optional<SharedMemory> shared_memory;  ///< default: kBoth
+  std::optional<ResultMask> mask;             ///< default: kCompressed
+  std::optional<int> device;                  ///< of engine "cuda", as numbered by the driver; default: 0
+  std::uint64_t device_memory_limit = 0;      ///< bytes of device memory that the search may use; 0: what is free
+  std::uint64_t seed = 1;                     ///< of the samples that steer choices; never changes the result
 };
 
 }  // namespace rthiss

@@ -16,6 +16,7 @@ class EuclideanDecider final : public PairDecider {
   [[nodiscard]] bool within(const double* x, const double* y, TierCounts& counts) const override;
   [[nodiscard]] double value(const double* x, const double* y) const override;
   [[nodiscard]] FilterThreshold filter_threshold() const override { return filter_; }
+  [[nodiscard]] DoubleLimits double_limits() const override { return {in_, out_}; }
   [[nodiscard]] std::optional<double> grid_limit() const override { return grid_limit_; }
 
  private:

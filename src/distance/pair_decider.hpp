@@ -4,6 +4,7 @@
 #include <rthiss/statistics.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,13 @@ struct FilterThreshold {
   bool accepts_nothing = false;
 };
 
+/// For a sum of squared differences computed in float64, in any order, with or without FMA: a sum <= `in` proves a
+/// neighbour, a sum > `out` proves none. +inf counts like any other sum.
+struct DoubleLimits {
+  double in = -1.0;
+  double out = std::numeric_limits<double>::infinity();
+};
+
 /// Decides single pairs of rows by the tiers double, double-double and exact (docs/exactness.md). The rows are given
 /// in float64, as stored (never normalised, centred or scaled), finite, and under a FloatingPointScope. With a cosine
 /// metric no row may be all zeros: such a row has no direction, and the caller refuses it or takes it out. Const calls
@@ -36,6 +44,8 @@ class PairDecider {
   [[nodiscard]] virtual double value(const double* x, const double* y) const = 0;
 
   [[nodiscard]] virtual FilterThreshold filter_threshold() const = 0;
+  /// Of the double tier; decides nothing where another metric than the Euclidean one is asked for.
+  [[nodiscard]] virtual DoubleLimits double_limits() const { return {}; }
 
   /// Euclidean metric on a grid: the largest integer L <= m^2 / 4^exponent, so that a pair is within iff its sum of
   /// squared integer differences is <= L. Empty where there is no grid or L >= 2^53.

@@ -1,24 +1,23 @@
 #pragma once
 
-#include <cstdint>
+#include <rthiss/options.hpp>
+
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "candidates/candidate_lists.hpp"
 #include "common/parallel.hpp"
-#include "refinement/refinement_task.hpp"
+#include "engine/search_stages.hpp"
 
 namespace rthiss {
 
-/// Decides candidates of one search. Owns reordered copies of the rows and scratch of the workers.
-class Refiner {
- public:
-  virtual ~Refiner() = default;
-
-  /// Decides every pair of the lists (`mirror`: also enters (point, query) for blocks in [block_begin, block_end) that
-  /// are not the group itself: a self-join in which each pair of groups stands once). Synchronous.
-  virtual RefinementCounts refine(const CandidateLists& lists, const CandidateRange& range, bool mirror,
-                                  const RefinementResult& result, RefinementProgress& progress) = 0;
+/// What the choices of `preset = auto` have to know of an engine.
+struct PlanTraits {
+  /// 0: components, filters and their order come from the cost model of the cascade. Else the engine's filter takes
+  /// all columns, and this many values at most group the rows and bound the groups.
+  std::size_t bound_width = 0;
+  std::size_t group_size = 64;  ///< rows of a group
 };
 
 /// Arithmetic of the stages on one kind of hardware. Owns its threads.
@@ -28,7 +27,12 @@ class Engine {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual const ThreadPool& pool() const = 0;
-  [[nodiscard]] virtual std::unique_ptr<Refiner> make_refiner(const RefinementTask& task) const = 0;
+  [[nodiscard]] virtual PlanTraits plan_traits() const { return {}; }
+  /// Throws UnsupportedError for what the engine cannot honour.
+  virtual void check(const SearchOptions& options) const = 0;
+  /// The index that "auto" stands for, or the name itself. Throws InvalidArgument or UnsupportedError with the others.
+  [[nodiscard]] virtual std::string resolve_index(std::string_view name) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<SearchStages> make_stages(const StageSetup& setup) const = 0;
 };
 
 }  // namespace rthiss

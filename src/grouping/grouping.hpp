@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rthiss/array.hpp>
+#include <rthiss/options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,7 @@ struct GroupingOptions {
   std::size_t split_components = 16;  ///< the first that many values take part in splits
   int height = -1;                    ///< >= 0: 2^height leaves, sizes differing by at most one (empty leaves dropped)
   std::size_t leaf_size = 64;         ///< height < 0: every leaf but the last holds exactly this many points
+  GroupingMethod method = GroupingMethod::kKdTree;
 };
 
 /// Median splits, ties by original id, so that every engine builds identical groups. O(n log n), parallel.

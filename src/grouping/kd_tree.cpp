@@ -10,14 +10,13 @@
 #include "common/parallel.hpp"
 #include "grouping/grouping.hpp"
 #include "grouping/leaf_order.hpp"
-#include "grouping/leaf_ranges.hpp"
+#include "grouping/leaves.hpp"
 #include "grouping/split_key.hpp"
 #include "grouping/split_rows.hpp"
 
 namespace rthiss {
 namespace {
 
-constexpr int kGreatestHeight = 31;
 /// A subtree of at most this many points works on a copy of its rows that stays in a core's own cache.
 constexpr std::size_t kSubtreePoints = 8192;
 constexpr std::size_t kRowGrain = 4096;
@@ -164,20 +163,6 @@ class KdTreeBuilder {
   Array<std::uint64_t> keys_;
 };
 
-void check(const ProjectedPoints& points, const GroupingOptions& options) {
-  if (points.points > std::numeric_limits<std::uint32_t>::max()) {
-    throw InvalidArgument("grouping: " + std::to_string(points.points) + " points; at most 4294967295 are supported");
-  }
-  if (options.height > kGreatestHeight) {
-    throw InvalidArgument("grouping: kd-tree height " + std::to_string(options.height) + "; at most " +
-                          std::to_string(kGreatestHeight) + " is supported");
-  }
-  if (options.height < 0 && options.leaf_size == 0) throw InvalidArgument("grouping: the leaf size must be at least 1");
-  if (options.split_components == 0 || points.width == 0) {
-    throw InvalidArgument("grouping: at least one component must take part in splits");
-  }
-}
-
 Array<float> compact_rows(const ProjectedPoints& points, std::size_t components, std::size_t width,
                           const ThreadPool& pool) {
   Array<float> rows(points.points * width);
@@ -190,25 +175,12 @@ Array<float> compact_rows(const ProjectedPoints& points, std::size_t components,
   return rows;
 }
 
-Array<std::uint32_t> begins_of_filled_leaves(const LeafRanges& leaves, std::size_t points) {
-  // More leaves than points: every leaf holds one point or none.
-  if (leaves.leaves() >= points) {
-    Array<std::uint32_t> begin(points + 1);
-    std::iota(begin.begin(), begin.end(), 0u);
-    return begin;
-  }
-  Array<std::uint32_t> begin(leaves.leaves() + 1);
-  for (std::size_t leaf = 0; leaf < begin.size(); ++leaf) begin[leaf] = static_cast<std::uint32_t>(leaves.begin(leaf));
-  return begin;
-}
-
 }  // namespace
 
 Grouping build_kd_tree(const ProjectedPoints& points, const GroupingOptions& options, const ThreadPool& pool) {
-  check(points, options);
+  check_grouping(points.points, points.width, options);
   const std::size_t n = points.points;
-  const LeafRanges leaves =
-      options.height >= 0 ? LeafRanges::of_height(n, options.height) : LeafRanges::of_leaf_size(n, options.leaf_size);
+  const LeafRanges leaves = leaves_of(n, options);
   Grouping grouping;
   grouping.height = leaves.height();
   grouping.original_id = Array<std::uint32_t>(n);

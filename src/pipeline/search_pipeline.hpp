@@ -8,11 +8,10 @@
 #include <span>
 #include <string>
 
+#include "batching/batch_plan.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
-#include "index/group_index.hpp"
 #include "pipeline/pair_estimate.hpp"
-#include "pipeline/search_plan.hpp"
 
 namespace rthiss {
 
@@ -34,10 +33,12 @@ class SearchPipeline {
 
   void prepare(State& state, const Dataset& points, const Dataset* queries, double radius,
                SearchStatistics& statistics);
-  [[nodiscard]] PreparedSet prepare_set(const State& state, const Dataset& data, SearchStatistics& statistics) const;
-  [[nodiscard]] CandidateLists find_candidates(const State& state, const CandidateRange& range,
-                                               SearchStatistics& statistics) const;
-  void refine(State& state, const CandidateRange& range, const RefinementResult& result, SearchStatistics& statistics);
+  void prepare_set(State& state, Side side, SearchStatistics& statistics) const;
+  /// Counts, fills and refines; gives the number of pairs found.
+  std::uint64_t refine(State& state, BatchSlot& slot, const CandidateRange& range, const RefineRequest& request,
+                       SearchStatistics& statistics);
+  void hand_on(State& state, BatchSlot& slot, ResultSink& sink, SearchStatistics& statistics) const;
+  [[nodiscard]] BatchPlan plan_lists(State& state, const ResultSink& sink, SearchStatistics& statistics);
   void count_all(State& state, std::span<std::uint64_t> counts, SearchStatistics& statistics);
   void list_all(State& state, ResultSink& sink, SearchStatistics& statistics);
   [[nodiscard]] PairEstimate estimate_pairs(State& state, SearchStatistics& statistics);

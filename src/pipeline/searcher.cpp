@@ -26,8 +26,9 @@ struct Searcher::Impl {
 
   Impl(PointsView view, SearchOptions given) : options(std::move(given)) {
     check_names();
-    engine = make_engine(options.engine == "auto" ? "cpu" : options.engine, options.threads);
-    (void)make_index(options.index == "auto" ? "bvh" : options.index);
+    engine = make_engine(choose_engine(options, view.rows, view.columns), options);
+    engine->check(options);
+    (void)engine->resolve_index(options.index);
     points.emplace(view, options.nonfinite, "points", engine->pool());
     if (is_cosine()) points->refuse_zero_rows(options.nonfinite, "points", engine->pool());
   }

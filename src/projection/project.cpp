@@ -6,6 +6,7 @@
 
 #include "common/parallel.hpp"
 #include "common/round_up_to.hpp"
+#include "projection/error_bound.hpp"
 #include "simd/gemm.hpp"
 
 namespace rthiss {
@@ -16,9 +17,6 @@ constexpr double kFloatUnit = 0x1p-24;
 constexpr double kDoubleUnit = 0x1p-53;
 constexpr std::size_t kRowsPerBlock = 16 * simd::kGemmRows;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-// Squared norms below this have a norm, and a norm of the rest, that float32 holds.
-constexpr double kUsableSquare = 0x1p255;
 
 float to_float_above(double value) {
   const auto rounded = static_cast<float>(value);
@@ -44,43 +42,6 @@ void set_unusable(float* image, std::size_t stride, float& error) {
   error = kInfinity;
 }
 
-/// Bound of a principal-components image. With z the loaded row minus the centre, Q the orthonormal polar factor of the
-/// basis V, eta >= |V^T V - I|, g the gemm's error units and k components:
-///   |p - Q^T z| <= b = (g u sqrt(k) (1 + eta) + eta) |z|        since |V - Q| <= eta and | |V|^T |z| | <= |V|_F |z|,
-///   |r^2 - |(I - Q Q^T) z|^2| <= delta = 2 |p| b + b^2 + (d + k + 8) 2^-53 |z|^2,
-///   |r - |(I - Q Q^T) z|| <= min(sqrt(delta), delta / r) =: c,
-/// (of the 8 in delta two are for its own sums, the others pay for the rounding of r, of at most 2^-53 r)
-/// where products that underflow in gemm add d 2^-149 a component to b, and (Q^T z, |(I - Q Q^T) z|) is a contraction
-/// of z, so the error of the row (load_error) and of the subtraction of the centre (u |z|) add once to the Euclidean
-/// norm sqrt(b^2 + (c + u r)^2) of both.
-class PcaErrorBound {
- public:
-  PcaErrorBound(const Projection& projection)
-      : per_norm_(simd::gemm_error_units(projection.columns) * kFloatUnit *
-                      std::sqrt(static_cast<double>(projection.components)) * (1.0 + projection.basis_defect) +
-                  projection.basis_defect),
-        underflow_(static_cast<double>(projection.columns) * static_cast<double>(projection.components) * 0x1p-149),
-        sum_units_((static_cast<double>(projection.columns) + static_cast<double>(projection.components) + 8.0) *
-                   kDoubleUnit) {}
-
-  /// `norm2`: |z|^2, `image2`: |p|^2, both summed in double; sets `rest`.
-  float operator()(double norm2, double image2, float load_error, double& rest) const {
-    const double z = std::sqrt(norm2) * (1.0 + sum_units_);
-    const double p = std::sqrt(image2) * (1.0 + sum_units_);
-    const double b = per_norm_ * z + underflow_;
-    const double delta = 2.0 * p * b + b * b + sum_units_ * z * z;
-    rest = std::sqrt(std::max(0.0, norm2 - image2));
-    const double c = (rest > 0.0 ? std::min(std::sqrt(delta), delta / rest) : std::sqrt(delta)) + kFloatUnit * rest;
-    const double bound = std::sqrt(b * b + c * c) + kFloatUnit * z * 1.001 + static_cast<double>(load_error);
-    return to_float_above(bound * (1.0 + 16.0 * kDoubleUnit) + 0x1p-140);
-  }
-
- private:
-  double per_norm_;
-  double underflow_;
-  double sum_units_;
-};
-
 void project_pca(const Dataset& data, const FilterSpace& space, const Projection& projection, ProjectedPoints& out,
                  const ThreadPool& pool) {
   const std::size_t d = projection.columns;
@@ -91,7 +52,7 @@ void project_pca(const Dataset& data, const FilterSpace& space, const Projection
   for (std::size_t j = 0; j < k; ++j) {
     for (std::size_t c = 0; c < d; ++c) packed[c * padded + j] = projection.basis[j * d + c];
   }
-  const PcaErrorBound error_bound(projection);
+  const PcaErrorBound error_bound(d, k, projection.basis_defect, simd::gemm_error_units(d));
   pool.for_ranges(0, round_up_to(data.rows(), kRowsPerBlock) / kRowsPerBlock, 1,
                   [&](std::size_t begin, std::size_t end) {
                     Array<float> rows(kRowsPerBlock * d);
@@ -157,11 +118,8 @@ void project_coordinates(const Dataset& data, const FilterSpace& space, const Pr
         target[k] = static_cast<float>(rest);
         if (!(rest <= static_cast<double>(std::numeric_limits<float>::max()))) {
           error = kInfinity;
-        } else if (rest > 0.0) {
-          error = to_float_above(
-              (static_cast<double>(error) + rest * (kFloatUnit + (static_cast<double>(d) + 8.0) * kDoubleUnit)) *
-                  (1.0 + 8.0 * kDoubleUnit) +
-              0x1p-140);
+        } else {
+          error = coordinates_error(error, rest, d);
         }
       }
       out.error[i] = error;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "dataset/dataset.hpp"
 #include "dataset/filter_space.hpp"
@@ -92,7 +93,9 @@ struct RefinementResult {
   std::uint32_t block_begin = 0, block_end = ~std::uint32_t{0};
 };
 
-/// Thrown by refine when the mask does not fit `mask_limit`; the pipeline halves the batch and goes on.
-struct MaskOverflow {};
+/// Thrown where a batch's candidates or hits do not fit; the pipeline halves the batch and goes on.
+struct MaskOverflow {
+  std::string reason = "the hits of a batch do not fit; raise memory_limit";  ///< for where nothing is left to halve
+};
 
 }  // namespace rthiss

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "engine/engine.hpp"
+#include "engine/host_stages.hpp"
 
 namespace rthiss::cpu {
 
 /// oneTBB threads and Highway SIMD, dispatched to the best instruction set of the processor at run time.
-class CpuEngine final : public Engine {
+class CpuEngine final : public HostEngine {
  public:
   explicit CpuEngine(int threads) : pool_(threads) {}
   [[nodiscard]] std::string name() const override { return "cpu"; }

@@ -2,7 +2,7 @@
 
 #include "engine/cpu/group_rows.hpp"
 #include "engine/cpu/pair_stage.hpp"
-#include "engine/engine.hpp"
+#include "engine/host_stages.hpp"
 #include "refinement/filter_limits.hpp"
 
 namespace rthiss::cpu {

@@ -7,9 +7,10 @@ namespace rthiss::cuda {
 void throw_cuda_error(cudaError_t status, std::string_view call) {
   (void)cudaGetLastError();  // what can be cleared must not show up at a later call
   if (status == cudaErrorMemoryAllocation) {
-    throw OutOfDeviceMemory(fmt::format("{}: the device has too little free memory; lower device_memory_limit, end "
-                                        "other programs on the device, or choose another one",
-                                        call));
+    throw OutOfDeviceMemory(
+        fmt::format("{}: the device has too little free memory; lower device_memory_limit, end "
+                    "other programs on the device, or choose another one",
+                    call));
   }
   const char* advice = "run 'rthiss info', and the search again with engine 'cpu' to go on without the device";
   switch (status) {

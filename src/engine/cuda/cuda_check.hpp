@@ -18,7 +18,8 @@ class OutOfDeviceMemory : public OutOfMemory {
 [[noreturn]] void throw_cuda_error(cudaError_t status, std::string_view call);
 
 inline void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) [[unlikely]] throw_cuda_error(status, call);
+  if (status != cudaSuccess) [[unlikely]]
+    throw_cuda_error(status, call);
 }
 
 /// After a kernel launch: its configuration was accepted.

@@ -72,6 +72,13 @@ struct DeviceTask {
   ResultMask mask = ResultMask::kCompressed;
 };
 
+/// Device memory that a batch takes.
+struct BatchBytes {
+  std::uint64_t per_entry = 0;  ///< a (block, group) candidate
+  std::uint64_t per_hit = 0;    ///< an ordered pair of neighbours
+  std::uint64_t per_row = 0;    ///< a query
+};
+
 /// Complete result rows on the device, by ascending original id; ids ascend within a row.
 struct DeviceChunk {
   std::uint32_t rows = 0;

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "engine/engine.hpp"
+#include "engine/host_stages.hpp"
 
 namespace rthiss::reference {
 
 /// Plain loops over the candidates, every pair decided by the exact tiers: the readable oracle, never optimised.
-class ReferenceEngine final : public Engine {
+class ReferenceEngine final : public HostEngine {
  public:
   explicit ReferenceEngine(int threads) : pool_(threads) {}
   [[nodiscard]] std::string name() const override { return "reference"; }

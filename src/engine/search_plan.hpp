@@ -1,9 +1,6 @@
 #pragma once
 
-#include <rthiss/options.hpp>
-#include <rthiss/statistics.hpp>
-
-#include <string>
+#include <cstddef>
 
 #include "grouping/grouping.hpp"
 #include "projection/projection.hpp"
@@ -24,9 +21,5 @@ struct SearchPlan {
   bool sphere_boxes = false;
   bool box_distance = true;
 };
-
-/// `radius` in the filter's space. Adds to `statistics.chosen` what was decided and why.
-[[nodiscard]] SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, const FilterSpace& space,
-                                     double radius, const ThreadPool& pool, SearchStatistics& statistics);
 
 }  // namespace rthiss

@@ -1,4 +1,4 @@
-#include "pipeline/search_plan.hpp"
+#include "pipeline/choose_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -37,11 +37,36 @@ SearchPlan paper_plan(const SearchOptions& options, const Dataset& points, const
   return plan;
 }
 
-}  // namespace
+/// For an engine whose filter takes whole rows: the projection only groups rows and bounds groups.
+SearchPlan whole_rows_plan(const SearchOptions& options, const PlanTraits& traits, const Dataset& points,
+                           const FilterSpace& space, const ThreadPool& pool, SearchStatistics& statistics) {
+  SearchPlan plan;
+  const std::size_t d = points.columns();
+  const Sample sample = draw_sample(points, space, kSampleRows, options.seed, pool);
+  // One value less leaves room for the norm of the rest.
+  const std::size_t components = d <= traits.bound_width ? d : traits.bound_width - 1;
+  if (options.projection == "auto" || options.projection == "pca") {
+    plan.projection = principal_components(sample, components, options.seed, pool);
+  } else {
+    plan.projection = choose_coordinates(sample, components, options.projection == "variance");
+  }
+  plan.coarse_components = plan.projection.components;
+  plan.grouping.split = SplitRule::kWidest;
+  plan.grouping.order = GroupOrder::kTree;
+  plan.grouping.split_components = plan.projection.components;
+  plan.grouping.leaf_size = traits.group_size;
+  if (options.kd_tree_height) plan.grouping.height = *options.kd_tree_height;
+  plan.test_components = plan.projection.width();
+  statistics.chosen.emplace_back(
+      "projection", fmt::format("{}: {} components for groups and boxes", plan.projection.name, components));
+  return plan;
+}
 
-SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, const FilterSpace& space, double radius,
-                       const ThreadPool& pool, SearchStatistics& statistics) {
+SearchPlan plan_of_preset(const SearchOptions& options, const PlanTraits& traits, const Dataset& points,
+                          const FilterSpace& space, double radius, const ThreadPool& pool,
+                          SearchStatistics& statistics) {
   if (options.preset == "paper") return paper_plan(options, points, space, pool, statistics);
+  if (traits.bound_width != 0) return whole_rows_plan(options, traits, points, space, pool, statistics);
 
   SearchPlan plan;
   const std::size_t d = points.columns();
@@ -78,6 +103,19 @@ SearchPlan choose_plan(const SearchOptions& options, const Dataset& points, cons
   if (options.kd_tree_height) plan.grouping.height = *options.kd_tree_height;
   plan.test_components = shape.coarse + (plan.coarse_complete ? 0 : 1);
   statistics.chosen.emplace_back("projection", fmt::format("{}: {}", plan.projection.name, shape.describe()));
+  return plan;
+}
+
+}  // namespace
+
+SearchPlan choose_plan(const SearchOptions& options, const PlanTraits& traits, const Dataset& points,
+                       const FilterSpace& space, double radius, const ThreadPool& pool, SearchStatistics& statistics) {
+  SearchPlan plan = plan_of_preset(options, traits, points, space, radius, pool, statistics);
+  plan.grouping.method = options.grouping;
+  if (options.primitive == Primitive::kPoint) {
+    plan.grouping.height = -1;
+    plan.grouping.leaf_size = 1;
+  }
   return plan;
 }
 

@@ -1,0 +1,37 @@
+# RTHISS_WITH_CUDA: OFF, ON (it must be there) or AUTO. Sets RTHISS_HAVE_CUDA and turns the language on. The runtime is
+# linked statically and loads the driver when it is first used, so that a program with the CUDA engine starts anywhere.
+set(RTHISS_WITH_CUDA OFF CACHE STRING "Build the engine 'cuda': OFF, ON, or AUTO (where a toolkit is found)")
+set_property(CACHE RTHISS_WITH_CUDA PROPERTY STRINGS OFF ON AUTO)
+set(RTHISS_HAVE_CUDA FALSE)
+if(NOT RTHISS_WITH_CUDA)
+  return()
+endif()
+
+# CMake looks on the PATH and at CUDACXX only; the toolkit's own folder is where it usually is.
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(RTHISS_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(RTHISS_NVCC)
+  if(RTHISS_NVCC)
+    set(CMAKE_CUDA_COMPILER ${RTHISS_NVCC})
+  endif()
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75 80 86 89 90 100 120)
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  if(RTHISS_WITH_CUDA STREQUAL "AUTO")
+    message(STATUS "No CUDA toolkit found: the engine 'cuda' is left out")
+    return()
+  endif()
+  message(FATAL_ERROR "The engine 'cuda' needs the CUDA toolkit 12.8 or newer, and no nvcc was found: install it "
+                      "(docs/cuda.md), or name it in CUDACXX, or use the preset 'release'.")
+endif()
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+  message(FATAL_ERROR "The CUDA toolkit ${CMAKE_CUDA_COMPILER_VERSION} (${CMAKE_CUDA_COMPILER}) is too old: the engine "
+                      "'cuda' needs 12.8 or newer (docs/cuda.md); 13.0 is what it is tested with.")
+endif()
+find_package(CUDAToolkit REQUIRED)
+set(RTHISS_HAVE_CUDA TRUE)

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <rthiss/result_sink.hpp>
+
+#include <vector>
+
+#include "engine/cuda/device_types.hpp"
+
+namespace rthiss::cuda {
+
+/// Chunks of the same queries, each against some of the groups, as one.
+[[nodiscard]] NeighborChunk join_parts(const std::vector<NeighborChunk>& parts);
+
+/// Distances (or similarities) of all pairs, by the exact tiers on the host.
+void add_distances(const DeviceTask& task, NeighborChunk& chunk);
+
+}  // namespace rthiss::cuda

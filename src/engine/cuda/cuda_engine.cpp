@@ -1,0 +1,87 @@
+#include "engine/cuda/cuda_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <rthiss/errors.hpp>
+
+#include "engine/cuda/cuda_check.hpp"
+#include "engine/cuda/cuda_stages.hpp"
+#include "engine/cuda/device_memory.hpp"
+#include "engine/cuda/devices.hpp"
+#include "engine/cuda/tuning.hpp"
+
+namespace rthiss::cuda {
+
+namespace {
+
+int usable_device(const SearchOptions& options) {
+  const DeviceList& list = list_devices();
+  if (list.devices.empty()) throw UnsupportedError("engine 'cuda' cannot be used: " + list.problem);
+  const int wanted = options.device.value_or(0);
+  for (const DeviceInfo& device : list.devices) {
+    if (device.number == wanted) return wanted;
+  }
+  throw UnsupportedError(fmt::format("engine 'cuda': there is no device {}; {}", wanted, describe_devices()));
+}
+
+/// The calling thread works on the engine's device while this lives; afterwards on the one before.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    check(cudaSetDevice(device), "cudaSetDevice");
+  }
+  ~CurrentDevice() { (void)cudaSetDevice(before_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace
+
+struct CudaEngine::Device {
+  int number;
+  DeviceMemory memory;
+
+  Device(int wanted, std::uint64_t limit) : number(wanted), memory(wanted, limit) {}
+};
+
+CudaEngine::CudaEngine(const SearchOptions& options) : pool_(options.threads) {
+  const int number = usable_device(options);
+  const CurrentDevice current(number);
+  device_ = std::make_unique<Device>(number, options.device_memory_limit);
+}
+
+CudaEngine::~CudaEngine() = default;
+
+std::string CudaEngine::describe() const { return describe_devices(); }
+
+PlanTraits CudaEngine::plan_traits() const {
+  PlanTraits traits;
+  traits.bound_width = tuning::kBoundWidth;
+  traits.group_size = tuning::kGroupSize;
+  return traits;
+}
+
+void CudaEngine::check(const SearchOptions& options) const {
+  if ((options.shared_memory || options.mask) && options.preset != "paper") {
+    throw UnsupportedError("shared_memory and mask are ablations of preset 'paper': choose that preset, or leave them");
+  }
+}
+
+std::string CudaEngine::resolve_index(std::string_view name) const {
+  if (name == "auto" || name == "bvh") return "bvh";
+  if (name == "exhaustive") return "exhaustive";
+  throw UnsupportedError(fmt::format("engine 'cuda' has no index '{}'; it has: exhaustive, bvh", name));
+}
+
+std::unique_ptr<SearchStages> CudaEngine::make_stages(const StageSetup& setup) const {
+  return make_cuda_stages(device_->number, device_->memory, pool_, setup);
+}
+
+bool is_available() { return !list_devices().devices.empty(); }
+std::string describe_availability() { return describe_devices(); }
+
+}  // namespace rthiss::cuda

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/cuda/device_types.hpp"
+#include "engine/cuda/refine/filter_rows.hpp"
+#include "engine/cuda/refine/pair_rows.hpp"
+#include "engine/cuda/refine/recheck.hpp"
+#include "engine/cuda/refine/tile_filter.hpp"
+#include "refinement/refinement_task.hpp"
+
+namespace rthiss::cuda {
+
+/// Decides the candidates of a search on the device: matrix units, then float64, then the exact tiers on the host.
+class DeviceRefiner {
+ public:
+  /// Makes the filter's copy of the rows. What `task` points to, and `memory`, outlive the refiner.
+  DeviceRefiner(const DeviceTask& task, DeviceMemory& memory, Stream stream);
+
+  [[nodiscard]] static BatchBytes batch_bytes(const DeviceTask& task);
+
+  /// Numbers only: adds to row_counts [queries.rows], by position. Done when it returns.
+  RefinementCounts count(const DeviceLists& lists, const DeviceRange& range, std::uint64_t* row_counts,
+                         RefinementProgress& progress, Stream stream);
+
+  /// The range's rows. Done when it returns.
+  RefinementCounts collect(const DeviceLists& lists, const DeviceRange& range, DeviceChunk& chunk,
+                           RefinementProgress& progress, Stream stream);
+
+ private:
+  struct Pass;
+  struct Slice;
+
+  RefinementCounts run(const DeviceLists& lists, const PairRule& rule, Pass& pass, RefinementProgress& progress,
+                       Stream stream);
+  void filter_slice(const DeviceLists& lists, const TileTasks& tasks, const PairRule& rule, Slice& slice, Pass& pass,
+                    Stream stream);
+  void decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done, Stream stream);
+  [[nodiscard]] PairRule rule_of(const DeviceRange& range) const;
+
+  const DeviceTask& task_;
+  DeviceMemory& memory_;
+  FilterData rows_;
+  Recheck recheck_;
+};
+
+}  // namespace rthiss::cuda
