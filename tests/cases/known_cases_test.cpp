@@ -21,13 +21,12 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 std::vector<SearchOptions> all_options() {
   std::vector<SearchOptions> all;
   for (const char* preset : {"auto", "paper"}) {
-    for (const char* engine : {"cpu", "reference"}) {
-      for (const Availability& index : indexes()) {
-        if (!index.available) continue;
+    for (const std::string& engine : tested_engines()) {
+      for (const std::string& index : tested_indexes()) {
         SearchOptions options;
         options.preset = preset;
         options.engine = engine;
-        options.index = index.name;
+        options.index = index;
         options.threads = 2;
         all.push_back(options);
       }

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "common/parallel.hpp"
-#include "projected_samples.hpp"
+#include "support/projected_values.hpp"
 
 namespace rthiss::test {
 namespace {
@@ -65,7 +65,7 @@ TEST(GroupBounds, HoldEveryPoint) {
     const ThreadPool pool(threads);
     for (const std::size_t n : {0u, 1u, 2u, 31u, 32u, 33u, 63u, 64u, 65u, 700u}) {
       for (const std::size_t width : {1u, 2u, 3u, 4u, 17u}) {
-        ProjectedPoints points = random_points(n, width, 0.0f, 1);
+        ProjectedPoints points = integer_values(n, width, 0.0f, 1);
         const int exponent = std::uniform_int_distribution<int>(-149, 127)(random);
         for (float& value : points.values) {
           value = std::ldexp(std::uniform_real_distribution<float>(-1.0f, 1.0f)(random), exponent);
@@ -79,7 +79,7 @@ TEST(GroupBounds, HoldEveryPoint) {
 
 TEST(GroupBounds, SphereOfEqualPointsHasNoRadius) {
   const ThreadPool pool(1);
-  ProjectedPoints points = random_points(5, 3, 0.0f, 1);
+  ProjectedPoints points = integer_values(5, 3, 0.0f, 1);
   for (std::size_t i = 0; i < 5; ++i) points.values[i * points.stride] = 0.1f;
   const GroupBounds bounds =
       bound_groups(points, build_kd_tree(points, {SplitRule::kWidest, GroupOrder::kTree, 3, 0, 0}, pool), pool);
@@ -88,7 +88,7 @@ TEST(GroupBounds, SphereOfEqualPointsHasNoRadius) {
 
 TEST(GroupBounds, SphereBeyondFloatIsInfinite) {
   const ThreadPool pool(1);
-  ProjectedPoints points = random_points(2, 3, 0.0f, 1);
+  ProjectedPoints points = integer_values(2, 3, 0.0f, 1);
   for (std::size_t a = 0; a < 3; ++a) {
     points.values[a] = 3.4e38f;
     points.values[points.stride + a] = -3.4e38f;

@@ -13,7 +13,7 @@
 #include "geometry/morton_code.hpp"
 #include "grouping/grouping.hpp"
 #include "grouping/leaf_ranges.hpp"
-#include "projected_samples.hpp"
+#include "support/projected_values.hpp"
 
 namespace rthiss::test {
 namespace {
@@ -84,7 +84,7 @@ TEST(KdTree, IsTheMedianSplitTreeForAllSmallSizes) {
   const ThreadPool pool(2);
   for (std::size_t n = 0; n <= 200; n += n < 70 ? 1 : 13) {
     for (const float levels : {0.0f, 3.0f, 1e6f}) {  // all equal, many duplicates, hardly any
-      const ProjectedPoints points = random_points(n, 1 + n % 6, levels, static_cast<unsigned>(n));
+      const ProjectedPoints points = integer_values(n, 1 + n % 6, levels, static_cast<unsigned>(n));
       for (const SplitRule split : {SplitRule::kCycle, SplitRule::kWidest}) {
         for (const int height : {0, 1, 2, 3, 5, 8, 31}) {
           ASSERT_NO_FATAL_FAILURE(expect_tree(points, {split, GroupOrder::kTree, 3, height, 0}, pool))
@@ -105,7 +105,7 @@ TEST(KdTree, IsTheMedianSplitTreeForLargeSizes) {
     const ThreadPool pool(threads);
     for (const std::size_t width : {3u, 7u, 40u}) {
       for (const float levels : {2.0f, 1e6f}) {
-        const ProjectedPoints points = random_points(20011, width, levels, 5);
+        const ProjectedPoints points = integer_values(20011, width, levels, 5);
         ASSERT_NO_FATAL_FAILURE(expect_tree(points, {SplitRule::kWidest, GroupOrder::kTree, 16, -1, 64}, pool));
         ASSERT_NO_FATAL_FAILURE(expect_tree(points, {SplitRule::kCycle, GroupOrder::kTree, 3, 10, 0}, pool));
         ASSERT_NO_FATAL_FAILURE(expect_tree(points, {SplitRule::kWidest, GroupOrder::kTree, 33, -1, 61}, pool));
@@ -116,7 +116,7 @@ TEST(KdTree, IsTheMedianSplitTreeForLargeSizes) {
 
 TEST(KdTree, TakesHugeAndTinyValuesAndSignedZeros) {
   const ThreadPool pool(1);
-  ProjectedPoints points = random_points(9, 1, 0.0f, 1);
+  ProjectedPoints points = integer_values(9, 1, 0.0f, 1);
   const float values[] = {3.4e38f, -3.4e38f, 1e-45f, -1e-45f, 0.0f, -0.0f, 1.0f, -1.0f, 0.0f};
   for (std::size_t i = 0; i < 9; ++i) points.values[i * points.stride] = values[i];
   const Grouping grouping = build_kd_tree(points, {SplitRule::kWidest, GroupOrder::kTree, 1, -1, 1}, pool);
@@ -125,7 +125,7 @@ TEST(KdTree, TakesHugeAndTinyValuesAndSignedZeros) {
 
 TEST(KdTree, MortonOrderSortsTheSameGroups) {
   const ThreadPool pool(2);
-  const ProjectedPoints points = random_points(1003, 5, 1e6f, 3);
+  const ProjectedPoints points = integer_values(1003, 5, 1e6f, 3);
   GroupingOptions options{SplitRule::kWidest, GroupOrder::kTree, 5, -1, 16};
   for (const int height : {-1, 4}) {
     options.height = height;
@@ -180,7 +180,7 @@ TEST(KdTree, MortonOrderSortsTheSameGroups) {
 
 TEST(KdTree, RefusesOptionsThatMakeNoTree) {
   const ThreadPool pool(1);
-  const ProjectedPoints points = random_points(10, 3, 10.0f, 1);
+  const ProjectedPoints points = integer_values(10, 3, 10.0f, 1);
   const auto build = [&](const GroupingOptions& options) { (void)build_kd_tree(points, options, pool); };
   EXPECT_THROW(build({SplitRule::kCycle, GroupOrder::kTree, 3, 32, 0}), InvalidArgument);
   EXPECT_THROW(build({SplitRule::kCycle, GroupOrder::kTree, 3, -1, 0}), InvalidArgument);

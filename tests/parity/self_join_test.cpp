@@ -185,15 +185,14 @@ TEST(SelfJoinWays, AllCombinationsOfTheMainChoices) {
   const PairTable table = euclidean_table(points.values, points.values);
   const std::vector<double> distances = table.distinct();
   const double radius = distances[distances.size() / 5];
-  for (const char* engine : {"cpu", "reference"}) {
-    for (const Availability& index : indexes()) {
-      if (!index.available) continue;
+  for (const std::string& engine : tested_engines()) {
+    for (const std::string& index : tested_indexes()) {
       for (const char* preset : {"auto", "paper"}) {
         for (const char* projection : {"auto", "none", "variance", "pca"}) {
           if (std::string(preset) == "paper" && std::string(projection) == "pca") continue;
           Way way;
           way.options.engine = engine;
-          way.options.index = index.name;
+          way.options.index = index;
           way.options.preset = preset;
           way.options.projection = projection;
           way.options.threads = 2;

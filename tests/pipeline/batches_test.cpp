@@ -101,7 +101,7 @@ TEST(Batches, SmallLimitGivesMoreBatches) {
   const TypedPoints points = typed_points(crowded_rows(2300), 2, DType::kFloat64);
   std::uint64_t batches[2] = {}, pairs[2] = {};
   for (const std::size_t i : {0, 1}) {
-    SearchOptions options;
+    SearchOptions options = default_options();
     options.memory_limit = i == 0 ? std::uint64_t{1} << 30 : std::uint64_t{1} << 16;
     Searcher searcher(points.view, options);
     CallbackSink sink([](NeighborChunk&&) {});
@@ -117,7 +117,7 @@ TEST(Batches, LimitOfNothingIsRefused) {
   const TypedPoints points = typed_points(uniform_rows(300, 3, 0, 1), 3, DType::kFloat32);
   int refused = 0;
   for (const std::uint64_t limit : {1, 100, 1000, 1 << 16}) {
-    SearchOptions options;
+    SearchOptions options = default_options();
     options.memory_limit = limit;
     Searcher searcher(points.view, options);
     CallbackSink sink([](NeighborChunk&&) {});

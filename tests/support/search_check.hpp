@@ -18,6 +18,7 @@
 #include "result/counts_sink.hpp"
 #include "simd/targets.hpp"
 #include "support/pair_table.hpp"
+#include "support/tested_engines.hpp"
 #include "support/typed_points.hpp"
 
 namespace rthiss::test {
@@ -26,7 +27,7 @@ enum class Output { kLists, kCallback, kCounts };
 
 /// One way to search.
 struct Way {
-  SearchOptions options;
+  SearchOptions options = default_options();
   std::string target;  ///< instruction set; empty: the best
   Output output = Output::kLists;
 
@@ -50,16 +51,15 @@ struct ForcedTarget {
 
 /// Ways in which each two values of two different choices meet at least once (where they may meet at all).
 inline std::vector<Way> covering_ways() {
-  std::vector<std::string> index_names;
-  for (const Availability& index : indexes()) {
-    if (index.available) index_names.push_back(index.name);
-  }
+  const std::vector<std::string> engine_names = tested_engines();
+  const std::vector<std::string> index_names = tested_indexes();
   const std::vector<std::string> targets = simd::supported_targets();
   const std::vector<std::string> projections = {"auto", "none", "variance", "pca"};
   constexpr std::uint64_t kMemory[] = {0, std::uint64_t{1} << 18, std::uint64_t{1} << 16};
   constexpr int kHeights[] = {-1, 0, 2, 5};
   // engine, index, preset, projection, threads, memory, height, target, self, distances, output
-  const std::vector<std::size_t> sizes = {2, index_names.size(), 2, 4, 3, 3, 4, targets.size(), 2, 2, 3};
+  const std::vector<std::size_t> sizes = {
+      engine_names.size(), index_names.size(), 2, 4, 3, 3, 4, targets.size(), 2, 2, 3};
   const auto allowed = [&](const std::vector<std::size_t>& c) {
     if (c[2] == 1 && c[3] == 3) return false;  // the paper's preset has no principal components
     return c[5] == 0 || c[10] != 0;            // lists would not fit the small limits
@@ -94,7 +94,7 @@ inline std::vector<Way> covering_ways() {
     }
     pairs_of(best, [&](const std::vector<std::size_t>& p) { open.erase(p); });
     Way way;
-    way.options.engine = best[0] == 0 ? "cpu" : "reference";
+    way.options.engine = engine_names[best[0]];
     way.options.index = index_names[best[1]];
     way.options.preset = best[2] == 0 ? "auto" : "paper";
     way.options.projection = projections[best[3]];

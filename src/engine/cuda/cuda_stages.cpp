@@ -14,6 +14,7 @@
 #include "engine/cuda/grouping.hpp"
 #include "engine/cuda/images.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/cuda/refine/device_refiner.hpp"
 #include "engine/cuda/search_context.hpp"
 #include "engine/cuda/tuning.hpp"
 #include "engine/cuda/upload.hpp"
@@ -148,7 +149,11 @@ class CudaStages final : public SearchStages {
     task_.pool = &pool_;
     task_.shared_memory = setup_.options->shared_memory.value_or(SharedMemory::kBoth);
     task_.mask = setup_.options->mask.value_or(ResultMask::kCompressed);
-    direct_join_.emplace(task_, group_tree_, *threshold_, memory_, stream());
+    if (direct()) {
+      direct_join_.emplace(task_, group_tree_, *threshold_, memory_, stream());
+    } else {
+      refiner_.emplace(task_, memory_, stream());
+    }
     context_.finish();
   }
 
@@ -169,7 +174,8 @@ class CudaStages final : public SearchStages {
   ByteModel counting_bytes() const override { return {16, direct() ? 0 : sizeof(std::uint32_t)}; }
   std::uint64_t counting_room(std::uint64_t budget) const override { return budget; }
   ByteModel listing_bytes(double hits, std::uint64_t bytes_per_pair) const override {
-    const BatchBytes bytes{0, 2 * sizeof(std::uint32_t), 64};
+    const BatchBytes bytes =
+        direct() ? BatchBytes{0, 2 * sizeof(std::uint32_t), 64} : DeviceRefiner::batch_bytes(task_);
     const std::uint64_t rows = single_queries_ ? 1 : tuning::kGroupSize;
     const double per_hit = static_cast<double>(std::max<std::uint64_t>(bytes.per_hit, bytes_per_pair));
     return {rows * bytes.per_row, bytes.per_entry + static_cast<std::uint64_t>(hits * per_hit)};
@@ -205,8 +211,10 @@ class CudaStages final : public SearchStages {
       if (request.want != RefineRequest::Want::kHits) return count_neighbours(own, request, progress);
       const DeviceRange range = range_of(own, own.range.block_begin, own.range.block_end);
       DeviceChunk chunk;
-      const RefinementCounts done =
-          direct_join_->collect(range, own.range.group_begin, own.range.group_end, ~std::uint64_t{0}, chunk, progress);
+      const RefinementCounts done = direct_join_
+                                        ? direct_join_->collect(range, own.range.group_begin, own.range.group_end,
+                                                                ~std::uint64_t{0}, chunk, progress)
+                                        : refiner_->collect(own.candidates.lists(), range, chunk, progress, stream());
       own.candidates = CandidatePass();
       // An earlier part of the same rows makes room on the device.
       if (own.chunk) own.parts.push_back(download(*own.chunk, pool_, stream()));
@@ -239,7 +247,7 @@ class CudaStages final : public SearchStages {
     if (side == Side::kPoints) return points_;
     return other_queries_ ? *other_queries_ : other_queries_.emplace();
   }
-  [[nodiscard]] bool direct() const { return true; }
+  [[nodiscard]] bool direct() const { return plan_.cascade && setup_.points->columns() <= tuning::kMostDirectColumns; }
 
   template <typename T>
   void reorder(DeviceArray<T>& values, std::size_t width, const SideData& side) {
@@ -285,14 +293,24 @@ class CudaStages final : public SearchStages {
   }
 
   RefinementCounts count_neighbours(CudaSlot& slot, const RefineRequest& request, RefinementProgress& progress) {
-    // Every row by itself: only the range's rows, and each in full.
-    const DeviceRange range = range_of(slot, slot.range.block_begin, slot.range.block_end);
-    const std::uint32_t rows = range.row_end - range.row_begin;
-    DeviceArray<std::uint32_t> counts(memory_, rows, stream(), "the counts of a batch");
-    if (rows != 0) check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream()), "cudaMemsetAsync");
-    const RefinementCounts done =
-        direct_join_->count(range, slot.range.group_begin, slot.range.group_end, counts.data(), progress);
-    if (request.want == RefineRequest::Want::kCounts) add_counts(counts, range.row_begin, request.counts);
+    const std::uint32_t block_end = std::min(request.block_end, blocks());
+    if (direct_join_) {
+      // Every row by itself: only the range's rows, and each in full.
+      const DeviceRange range = range_of(slot, slot.range.block_begin, slot.range.block_end);
+      const std::uint32_t rows = range.row_end - range.row_begin;
+      DeviceArray<std::uint32_t> counts(memory_, rows, stream(), "the counts of a batch");
+      if (rows != 0) check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream()), "cudaMemsetAsync");
+      const RefinementCounts done =
+          direct_join_->count(range, slot.range.group_begin, slot.range.group_end, counts.data(), progress);
+      if (request.want == RefineRequest::Want::kCounts) add_counts(counts, range.row_begin, request.counts);
+      return done;
+    }
+    const DeviceRange range = range_of(slot, request.block_begin, block_end);
+    DeviceArray<std::uint64_t> counts(memory_, queries().rows.rows, stream(), "the counts of neighbours");
+    if (!counts.empty()) check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream()), "cudaMemsetAsync");
+    const RefinementCounts done = refiner_->count(slot.candidates.lists(), range, counts.data(), progress, stream());
+    slot.candidates = CandidatePass();
+    if (request.want == RefineRequest::Want::kCounts) add_counts(counts, 0, request.counts);
     return done;
   }
 
@@ -335,6 +353,7 @@ class CudaStages final : public SearchStages {
   CandidatePass::Setup candidate_setup_;
   DeviceTask task_;
   std::optional<DirectJoin> direct_join_;
+  std::optional<DeviceRefiner> refiner_;
   Array<std::uint32_t> query_ids_;
 };
 

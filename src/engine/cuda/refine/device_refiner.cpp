@@ -100,9 +100,9 @@ void DeviceRefiner::filter_slice(const DeviceLists& lists, const TileTasks& task
   if (pass.keep) pass.parts.back().count = slice.found.pairs;
 }
 
-void DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done,
-                                Stream stream) {
-  if (count == 0) return;
+std::uint64_t DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass& pass,
+                                         RefinementCounts& done, Stream stream) {
+  if (count == 0) return 0;
   if (pass.keep && pass.parts.back().pairs.size() - pass.parts.back().count < count) {
     PairPart part;
     part.pairs =
@@ -131,6 +131,7 @@ void DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass&
   }
   copy_to_host(pass.tally.data(), 1, &tally, stream);
   if (pass.keep) pass.parts.back().count = tally.pairs;
+  return tally.ordered;
 }
 
 RefinementCounts DeviceRefiner::run(const DeviceLists& lists, const PairRule& rule, Pass& pass,
@@ -155,14 +156,14 @@ RefinementCounts DeviceRefiner::run(const DeviceLists& lists, const PairRule& ru
     const std::uint64_t open = slice.found.open;
     done.comparisons += slice.found.compared;
     done.decided.filter += slice.found.compared - open;
-    decide_open(rule, open, pass, done, stream);
+    const std::uint64_t ordered = slice.found.ordered + decide_open(rule, open, pass, done, stream);
     pass.tasks_done = slice.last;
     pass.tasks_left = tasks.size() - slice.last;
     pass.pairs_done = 0;
     for (const PairPart& part : pass.parts) pass.pairs_done += part.count;
     const auto entries = static_cast<std::uint64_t>(
         static_cast<double>(lists.entries) * static_cast<double>(pass.tasks_done) / static_cast<double>(tasks.size()));
-    progress.advance(entries - entries_told, slice.found.ordered);
+    progress.advance(entries - entries_told, ordered);
     entries_told = entries;
   }
   return done;

@@ -36,7 +36,9 @@ class DeviceRefiner {
                        Stream stream);
   void filter_slice(const DeviceLists& lists, const TileTasks& tasks, const PairRule& rule, Slice& slice, Pass& pass,
                     Stream stream);
-  void decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done, Stream stream);
+  /// Returns the ordered pairs among them.
+  std::uint64_t decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done,
+                            Stream stream);
   [[nodiscard]] PairRule rule_of(const DeviceRange& range) const;
 
   const DeviceTask& task_;

@@ -15,32 +15,68 @@ __device__ inline void add_hits(const HitTarget& target, std::uint32_t row, std:
   }
 }
 
-/// Takes the hits of a warp's tiles: counts them, and keeps them where that is asked for.
+/// A query beside points of which bit j stands for point first + 16 j.
+struct PointColumn {
+  std::uint32_t query, first;
+  [[nodiscard]] __device__ OpenPair operator()(std::uint32_t bit) const { return {query, first + 16 * bit}; }
+};
+
+/// Takes the hits of a warp's tiles: counts them, and keeps them where that is asked for. All calls are made by the
+/// whole warp.
 class HitWriter {
  public:
   __device__ HitWriter(const HitTarget& target, const PairRule& rule, std::uint32_t lane)
       : target_(target), rule_(rule), lane_(lane) {}
 
-  /// By the whole warp. Bit 4 i + v of a lane's masks stands for the point first_point + 16 i + 8 (v / 2) and the query
-  /// queries[v % 2]. `same_group`: a query may be the point itself, and each unordered pair is met twice.
+  /// Bit 4 i + v of a lane's masks stands for the point first_point + 16 i + 8 (v / 2) and the query queries[v % 2].
+  /// `same_group`: a query may be the point itself, and each unordered pair is met twice.
   __device__ void enter(std::uint32_t maybe, std::uint32_t sure, const std::uint32_t (&queries)[2],
                         std::uint32_t first_point, bool same_group) {
+    const auto pair_of = [&](std::uint32_t bit) {
+      return OpenPair{bit % 2 == 0 ? queries[0] : queries[1], point_at(first_point, bit)};
+    };
     std::uint32_t self = 0;
     if (same_group) {
       std::uint32_t dropped = 0;
       for (std::uint32_t bits = maybe; bits != 0; bits &= bits - 1) {
         const auto bit = static_cast<std::uint32_t>(__ffs(bits) - 1);
-        const std::uint32_t q = queries[bit % 2], p = point_at(first_point, bit);
-        if (p == q) self |= 1U << bit;
-        if (p == q ? !rule_.include_self : (rule_.mirror && q > p)) dropped |= 1U << bit;
+        const OpenPair pair = pair_of(bit);
+        const bool itself = pair.query == pair.point;
+        if (itself) self |= 1U << bit;
+        if (itself ? !rule_.include_self : (rule_.mirror && pair.query > pair.point)) dropped |= 1U << bit;
       }
       maybe &= ~dropped;
       sure &= ~dropped;
     }
-    const std::uint32_t open = maybe & ~sure;
     count(sure, self, queries, first_point);
-    if (target_.pairs != nullptr) store(sure, queries, first_point, target_.pairs, target_.pair_room, &HitTally::pairs);
-    store(open, queries, first_point, target_.open, target_.open_room, &HitTally::open);
+    if (target_.pairs != nullptr) store(sure, pair_of, target_.pairs, target_.pair_room, &HitTally::pairs);
+    store(maybe & ~sure, pair_of, target_.open, target_.open_room, &HitTally::open);
+  }
+
+  /// Pairs that are not decided, of a single query.
+  __device__ void enter_open(std::uint32_t open, const PointColumn& column) {
+    store(open, column, target_.open, target_.open_room, &HitTally::open);
+  }
+
+  /// Hits of a single query, which are not mirrored.
+  __device__ void enter_hits(std::uint32_t hits, const PointColumn& column) {
+    const auto found = static_cast<std::uint32_t>(__popc(hits));
+    add_hits(target_, column.query, found);
+    ordered_ += found;
+    if (target_.pairs != nullptr) store(hits, column, target_.pairs, target_.pair_room, &HitTally::pairs);
+  }
+
+  /// Hits of a single query, which are not mirrored: bit j stands for point first_point + j.
+  __device__ void enter_word(unsigned long long hits, std::uint32_t query, std::uint32_t first_point) {
+    const auto found = static_cast<std::uint32_t>(__popcll(hits));
+    add_hits(target_, query, found);
+    ordered_ += found;
+    if (target_.pairs == nullptr) return;
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      const auto bits = static_cast<std::uint32_t>(hits >> (32 * half));
+      const auto pair_of = [&](std::uint32_t bit) { return OpenPair{query, first_point + 32 * half + bit}; };
+      store(bits, pair_of, target_.pairs, target_.pair_room, &HitTally::pairs);
+    }
   }
 
   /// Adds the warp's numbers to the tally.
@@ -73,8 +109,9 @@ class HitWriter {
     }
   }
 
-  __device__ void store(std::uint32_t bits, const std::uint32_t (&queries)[2], std::uint32_t first_point,
-                        OpenPair* target, unsigned long long room, unsigned long long HitTally::*cursor) {
+  template <typename PairOf>
+  __device__ void store(std::uint32_t bits, const PairOf& pair_of, OpenPair* target, unsigned long long room,
+                        unsigned long long HitTally::*cursor) {
     if (!__any_sync(kWholeWarp, bits != 0)) return;
     std::uint32_t before = static_cast<std::uint32_t>(__popc(bits));
     for (int offset = 1; offset < 32; offset *= 2) {
@@ -87,7 +124,7 @@ class HitWriter {
     for (; bits != 0; bits &= bits - 1, ++at) {
       if (at >= room) continue;
       const auto bit = static_cast<std::uint32_t>(__ffs(bits) - 1);
-      target[at] = {queries[bit % 2], point_at(first_point, bit)};
+      target[at] = pair_of(bit);
     }
   }
 

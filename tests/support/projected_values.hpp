@@ -8,7 +8,7 @@
 namespace rthiss::test {
 
 /// Values spread over about 2 levels + 1 steps of 1 around 0 in the first component, and less in later ones.
-inline ProjectedPoints random_points(std::size_t n, std::size_t width, float levels, unsigned seed) {
+inline ProjectedPoints integer_values(std::size_t n, std::size_t width, float levels, unsigned seed) {
   ProjectedPoints points;
   points.points = n;
   points.components = points.width = width;
