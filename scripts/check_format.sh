@@ -12,7 +12,7 @@ folders=()
 for folder in include src cli bindings tests benchmarks examples; do
   [[ -d $folder ]] && folders+=("$folder")
 done
-mapfile -d '' files < <(find "${folders[@]}" -name '.venv' -prune -o -type f -name '*.[ch]pp' -print0 | sort -z)
+mapfile -d '' files < <(find "${folders[@]}" -name '.venv' -prune -o -type f \( -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' \) -print0 | sort -z)
 
 status=0
 if [[ ${1:-} == --fix ]]; then

@@ -48,20 +48,30 @@ struct DeviceRefiner::Slice {
 };
 
 DeviceRefiner::DeviceRefiner(const DeviceTask& task, DeviceMemory& memory, Stream stream)
-    : task_(task), memory_(memory), rows_(task, memory, stream), recheck_(task) {}
+    : task_(task), memory_(memory), recheck_(task) {
+  if (!task.cascade && task.single_queries && task.projection->is_coordinates()) {
+    paper_.emplace(task, memory, stream);
+  } else {
+    rows_.emplace(task, memory, stream);
+  }
+}
 
 BatchBytes DeviceRefiner::batch_bytes(const DeviceTask& task) {
-  // A list entry and its task; ids twice while they are sorted, or ids and pairs (of mirrored ones half); counts,
-  // cursors, order and begin of a row.
-  return {8, task.self_join ? std::uint64_t{9} : std::uint64_t{13}, 64};
+  // A list entry and its task, and its part of a slice's mask; ids twice while they are sorted, or ids and pairs (of
+  // mirrored ones half); counts, cursors, order and begin of a row.
+  std::uint64_t entry = 8;
+  if (!task.cascade) {
+    const std::uint64_t words = task.points.rows / std::max<std::uint64_t>(1, task.points.groups) / 64 + 1;
+    entry += words * (task.mask == ResultMask::kPlain ? 64 : 8) / kLaterSlices + 1;
+  }
+  return {entry, task.self_join ? std::uint64_t{9} : std::uint64_t{13}, 64};
 }
 
 PairRule DeviceRefiner::rule_of(const DeviceRange& range) const {
   return {task_.self_join, task_.include_self, task_.self_join && range.mirror, range.row_begin, range.row_end};
 }
 
-void DeviceRefiner::filter_slice(const DeviceLists& lists, const TileTasks& tasks, const PairRule& rule, Slice& slice,
-                                 Pass& pass, Stream stream) {
+void DeviceRefiner::filter_slice(const Filter& filter, Slice& slice, Pass& pass, Stream stream) {
   check(cudaMemcpyAsync(pass.counts_before.data(), pass.counts, pass.count_bytes, cudaMemcpyDeviceToDevice, stream),
         "cudaMemcpyAsync");
   const auto make_part = [&](std::uint64_t room) {
@@ -79,7 +89,7 @@ void DeviceRefiner::filter_slice(const DeviceLists& lists, const TileTasks& task
     pass.target.pair_room = pass.keep ? pass.parts.back().pairs.size() : 0;
     pass.target.open = pass.open.data();
     pass.target.open_room = pass.open.size();
-    filter_tiles(task_, rows_, lists, tasks, slice.first, slice.last, rule, pass.target, stream);
+    filter(slice.first, slice.last, pass.target);
     copy_to_host(pass.tally.data(), 1, &slice.found, stream);
     const bool pairs_fit = !pass.keep || slice.found.pairs <= pass.target.pair_room;
     const bool open_fit = slice.found.open <= pass.target.open_room;
@@ -100,8 +110,8 @@ void DeviceRefiner::filter_slice(const DeviceLists& lists, const TileTasks& task
   if (pass.keep) pass.parts.back().count = slice.found.pairs;
 }
 
-std::uint64_t DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass& pass,
-                                         RefinementCounts& done, Stream stream) {
+std::uint64_t DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done,
+                                         Stream stream) {
   if (count == 0) return 0;
   if (pass.keep && pass.parts.back().pairs.size() - pass.parts.back().count < count) {
     PairPart part;
@@ -138,35 +148,59 @@ RefinementCounts DeviceRefiner::run(const DeviceLists& lists, const PairRule& ru
                                     RefinementProgress& progress, Stream stream) {
   RefinementCounts done;
   if (lists.lists == 0 || lists.entries == 0) return done;
-  const TileTasks tasks(lists, task_, memory_, stream);
   pass.tally = DeviceArray<HitTally>(memory_, 1, stream, "the counters of a batch");
+  pass.target.tally = pass.tally.data();
   pass.recheck = DeviceArray<RecheckTally>(memory_, 1, stream, "the counters of a batch");
   pass.open = DeviceArray<OpenPair>(memory_, kLeastRoom, stream, "pairs for the exact tiers");
   pass.rest = DeviceArray<OpenPair>(memory_, kLeastRoom, stream, "pairs for the exact tiers");
   pass.counts_before = DeviceArray<std::uint8_t>(memory_, pass.count_bytes, stream, "the counts of a batch");
-  const std::uint64_t first = std::max(kLeastSlice, tasks.size() / kFirstSlice);
-  const std::uint64_t later = std::max(kLeastSlice, (tasks.size() + kLaterSlices - 1) / kLaterSlices);
+  if (paper_) {
+    std::vector<std::uint64_t> begin(std::size_t{lists.lists} + 1);
+    copy_to_host(lists.begin, begin.size(), begin.data(), stream);
+    run_slices(
+        lists.lists, 1, lists.entries,
+        [&](std::uint64_t first, std::uint64_t last, const HitTarget& target) {
+          paper_->run(lists, begin, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last), rule, target,
+                      memory_, stream);
+        },
+        rule, pass, done, progress, stream);
+  } else {
+    const TileTasks tasks(lists, task_, memory_, stream);
+    run_slices(
+        tasks.size(), kLeastSlice, lists.entries,
+        [&](std::uint64_t first, std::uint64_t last, const HitTarget& target) {
+          filter_tiles(task_, *rows_, lists, tasks, first, last, rule, target, stream);
+        },
+        rule, pass, done, progress, stream);
+  }
+  return done;
+}
+
+void DeviceRefiner::run_slices(std::uint64_t tasks, std::uint64_t least, std::uint64_t entries, const Filter& filter,
+                               const PairRule& rule, Pass& pass, RefinementCounts& done, RefinementProgress& progress,
+                               Stream stream) {
+  const std::uint64_t first = std::max(least, tasks / kFirstSlice);
+  const std::uint64_t later = std::max(least, (tasks + kLaterSlices - 1) / kLaterSlices);
   std::uint64_t entries_told = 0;
-  pass.tasks_left = tasks.size();
+  pass.tasks_left = tasks;
   while (pass.tasks_left != 0 && !progress.stopped()) {
     Slice slice;
     slice.first = pass.tasks_done;
-    slice.last = std::min(tasks.size(), slice.first + (slice.first == 0 ? first : later));
-    filter_slice(lists, tasks, rule, slice, pass, stream);
+    slice.last = std::min(tasks, slice.first + (slice.first == 0 ? first : later));
+    filter_slice(filter, slice, pass, stream);
     const std::uint64_t open = slice.found.open;
     done.comparisons += slice.found.compared;
     done.decided.filter += slice.found.compared - open;
     const std::uint64_t ordered = slice.found.ordered + decide_open(rule, open, pass, done, stream);
     pass.tasks_done = slice.last;
-    pass.tasks_left = tasks.size() - slice.last;
+    pass.tasks_left = tasks - slice.last;
     pass.pairs_done = 0;
     for (const PairPart& part : pass.parts) pass.pairs_done += part.count;
-    const auto entries = static_cast<std::uint64_t>(
-        static_cast<double>(lists.entries) * static_cast<double>(pass.tasks_done) / static_cast<double>(tasks.size()));
-    progress.advance(entries - entries_told, ordered);
-    entries_told = entries;
+    const auto entries_done = static_cast<std::uint64_t>(
+        static_cast<double>(entries) * static_cast<double>(pass.tasks_done) / static_cast<double>(tasks));
+    progress.advance(entries_done - entries_told, ordered);
+    entries_told = entries_done;
   }
-  return done;
 }
 
 RefinementCounts DeviceRefiner::count(const DeviceLists& lists, const DeviceRange& range, std::uint64_t* row_counts,

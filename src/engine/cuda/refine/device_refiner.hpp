@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "engine/cuda/device_types.hpp"
 #include "engine/cuda/refine/filter_rows.hpp"
 #include "engine/cuda/refine/pair_rows.hpp"
+#include "engine/cuda/refine/paper_kernel.hpp"
 #include "engine/cuda/refine/recheck.hpp"
 #include "engine/cuda/refine/tile_filter.hpp"
 #include "refinement/refinement_task.hpp"
@@ -34,8 +36,12 @@ class DeviceRefiner {
 
   RefinementCounts run(const DeviceLists& lists, const PairRule& rule, Pass& pass, RefinementProgress& progress,
                        Stream stream);
-  void filter_slice(const DeviceLists& lists, const TileTasks& tasks, const PairRule& rule, Slice& slice, Pass& pass,
-                    Stream stream);
+  /// Filters the tasks [first, last).
+  using Filter = std::function<void(std::uint64_t first, std::uint64_t last, const HitTarget& target)>;
+  void run_slices(std::uint64_t tasks, std::uint64_t least, std::uint64_t entries, const Filter& filter,
+                  const PairRule& rule, Pass& pass, RefinementCounts& done, RefinementProgress& progress,
+                  Stream stream);
+  void filter_slice(const Filter& filter, Slice& slice, Pass& pass, Stream stream);
   /// Returns the ordered pairs among them.
   std::uint64_t decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done,
                             Stream stream);
@@ -43,7 +49,8 @@ class DeviceRefiner {
 
   const DeviceTask& task_;
   DeviceMemory& memory_;
-  FilterData rows_;
+  std::optional<FilterData> rows_;
+  std::optional<PaperRefinement> paper_;  // instead of the rows: the paper's refinement
   Recheck recheck_;
 };
 

@@ -195,7 +195,8 @@ __global__ void __launch_bounds__(kThreads) compact_kernel(const __grid_constant
 
 template <SharedMemory kShared, ResultMask kMask>
 void launch(const Arguments& all, std::uint32_t lists, std::uint64_t entries, DeviceMemory& memory, Stream stream) {
-  const std::size_t bytes = kMask == ResultMask::kPairs ? 0 : entries * all.words * (kMask == ResultMask::kPlain ? 64 : 8);
+  const std::size_t bytes =
+      kMask == ResultMask::kPairs ? 0 : entries * all.words * (kMask == ResultMask::kPlain ? 64 : 8);
   DeviceArray<std::uint8_t> mask(memory, bytes, stream, "the mask of a batch");
   paper_kernel<kShared, kMask><<<lists, kThreads, 0, stream>>>(all, mask.data());
   check_launch("refinement of the paper");
@@ -255,8 +256,8 @@ void PaperRefinement::run(const DeviceLists& lists, const std::vector<std::uint6
                           std::uint32_t last, const PairRule& rule, const HitTarget& target, DeviceMemory& memory,
                           Stream stream) const {
   if (first >= last) return;
-  const Arguments all{task_.points, task_.queries, lists, order_.data(), out_,  in_,
-                      first,        words_,        list_begin[first],    rule, target};
+  const Arguments all{task_.points, task_.queries,     lists, order_.data(), out_, in_, first,
+                      words_,       list_begin[first], rule,  target};
   const std::uint64_t entries = list_begin[last] - list_begin[first];
   switch (task_.shared_memory) {
     case SharedMemory::kNone:

@@ -16,7 +16,8 @@ class PaperRefinement {
 
   /// The lists [first, last); list_begin: DeviceLists::begin on the host.
   void run(const DeviceLists& lists, const std::vector<std::uint64_t>& list_begin, std::uint32_t first,
-           std::uint32_t last, const PairRule& rule, const HitTarget& target, DeviceMemory& memory, Stream stream) const;
+           std::uint32_t last, const PairRule& rule, const HitTarget& target, DeviceMemory& memory,
+           Stream stream) const;
 
  private:
   const DeviceTask& task_;
