@@ -79,7 +79,9 @@ std::string summary_text(const SearchReport& report) {
   if (report.explain) {
     for (const auto& [key, value] : s.chosen) line("", fmt::format("{}: {}", key, value));
   }
-  line("memory", fmt::format("{} at its peak", size_text(s.peak_bytes_host)));
+  line("memory",
+       fmt::format("{} at its peak", size_text(s.peak_bytes_host)) +
+           (s.devices.empty() ? std::string() : fmt::format("; {} on the device", size_text(s.peak_bytes_device))));
   if (!report.output.empty()) {
     line("written", report.output_bytes == 0 ? report.output
                                              : fmt::format("{}, {}", report.output, size_text(report.output_bytes)));
@@ -113,7 +115,7 @@ std::string json_text(const SearchReport& report) {
   object["groups"] = s.groups;
   object["kd_tree_height"] = s.kd_tree_height;
   object["threads"] = s.threads;
-  object["devices"] = nlohmann::ordered_json::array();
+  object["devices"] = s.devices;
   object["batches"] = s.batches;
   object["candidates"] = {{"query_group", s.candidates_query_group}, {"comparisons", s.comparisons}};
   object["accepted_whole"] = s.accepted_whole;

@@ -79,6 +79,11 @@ if $quick; then
 else
   phase "Python package" scripts/test_python.sh
 fi
+# Where the CUDA toolkit is installed its code is compiled for two architectures; its tests are skipped without a GPU.
+if command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]]; then
+  phase "Build (preset ci-cuda)" build ci-cuda --target rthiss gpu_stages_test
+  phase "Tests for GPUs" build/ci-cuda/bin/gpu_stages_test --gtest_brief=1
+fi
 if $sanitizers; then
   phase "Build (preset asan)" build asan
   phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan

@@ -38,6 +38,7 @@ struct SearchStatistics {
   std::uint64_t groups = 0;
   int kd_tree_height = 0;
   int threads = 0;
+  std::vector<int> devices;  ///< that worked; empty on an engine of the host
   std::uint64_t batches = 0;
   std::uint64_t candidates_query_group = 0;  ///< (query, group) candidates that the index let through
   std::uint64_t comparisons = 0;             ///< pairs really computed; equals decided.total()

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/parallel.hpp"
 #include "engine/search_stages.hpp"
@@ -27,6 +28,8 @@ class Engine {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual const ThreadPool& pool() const = 0;
+  /// Numbers of the devices that the engine works on; none for an engine of the host.
+  [[nodiscard]] virtual std::vector<int> devices() const { return {}; }
   [[nodiscard]] virtual PlanTraits plan_traits() const { return {}; }
   /// Throws UnsupportedError for what the engine cannot honour.
   virtual void check(const SearchOptions& options) const = 0;

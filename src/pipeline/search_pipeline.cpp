@@ -70,6 +70,7 @@ void SearchPipeline::run(const Dataset& points, const Dataset* queries, double r
   statistics.engine = engine_.name();
   statistics.preset = options_.preset;
   statistics.threads = engine_.pool().threads();
+  statistics.devices = engine_.devices();
 
   State state;
   state.self_join = queries == nullptr;

@@ -68,14 +68,42 @@ def test_bad_usage(rthiss, data, tmp_path, arguments):
 
 
 @pytest.mark.parametrize("option", [
-    ["--device-memory-limit", "1GiB"], ["--device", "0"], ["--devices", "0,1"], ["--resume", "folder"],
-    ["--shard", "0/2"], ["--ablation", "none"], ["--k", "3"], ["--min-points", "3"]])
+    ["--devices", "0,1"], ["--resume", "folder"], ["--shard", "0/2"], ["--ablation", "none"], ["--k", "3"], ["--min-points", "3"]])
 def test_options_of_later_stages_are_unknown(rthiss, data, option):
     rthiss.refused("join", data, "--radius", 1, *option, code=2)
 
 
 def test_cuda_is_known_but_not_here(rthiss, data):
     assert "cuda" in rthiss.refused("join", data, "--radius", 1, "--engine", "cuda", code=4)
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+@pytest.mark.parametrize("option", [
+    ["--device", "0"], ["--device-memory-limit", "1GiB"], ["--shared-memory", "none"], ["--mask", "plain"]])
+def test_options_of_a_device_are_refused_by_the_other_engines(rthiss, data, engine, option):
+    assert "'cuda'" in rthiss.refused("join", data, "--radius", 1, "--engine", engine, *option, code=4)
+
+
+@pytest.mark.parametrize("option", [
+    ["--device", "x"], ["--device", "-1"], ["--device-memory-limit", "0"], ["--shared-memory", "all"],
+    ["--mask", "bits"], ["--grouping", "rtree"], ["--primitive", "box"]])
+def test_values_that_no_engine_takes(rthiss, data, option):
+    rthiss.refused("join", data, "--radius", 1, *option, code=2)
+
+
+def test_every_grouping_and_primitive_finds_the_same(rthiss, save):
+    rows = save("rows.npy", np.random.default_rng(4).normal(size=(400, 5)).astype(np.float32))
+
+    def checksum(*options):
+        done = rthiss.run("join", rows, "--radius", 1.2, "--engine", "cpu", *options)
+        return [line for line in done.stdout.splitlines() if "checksum" in line]
+
+    right = checksum()
+    assert right
+    for preset in ("auto", "paper"):
+        for grouping in ("kd-tree", "morton", "hilbert", "ball"):
+            assert checksum("--preset", preset, "--grouping", grouping) == right
+        assert checksum("--preset", preset, "--primitive", "point") == right
 
 
 def test_environment_variables_stand_in_for_auto(rthiss, data):

@@ -4,8 +4,8 @@
 
 #include <rthiss/errors.hpp>
 
-#include "engine/cuda/cuda_check.hpp"
 #include "engine/cuda/cuda_stages.hpp"
+#include "engine/cuda/current_device.hpp"
 #include "engine/cuda/device_memory.hpp"
 #include "engine/cuda/devices.hpp"
 #include "engine/cuda/tuning.hpp"
@@ -14,30 +14,24 @@ namespace rthiss::cuda {
 
 namespace {
 
+constexpr int kLeastCapability = 75;  // Turing
+
 int usable_device(const SearchOptions& options) {
   const DeviceList& list = list_devices();
   if (list.devices.empty()) throw UnsupportedError("engine 'cuda' cannot be used: " + list.problem);
   const int wanted = options.device.value_or(0);
   for (const DeviceInfo& device : list.devices) {
-    if (device.number == wanted) return wanted;
+    if (device.number != wanted) continue;
+    if (10 * device.major + device.minor < kLeastCapability) {
+      throw UnsupportedError(
+          fmt::format("engine 'cuda' needs a device of compute capability 7.5 or newer; device {} ({}) has {}.{}; "
+                      "choose engine 'cpu'",
+                      device.number, device.name, device.major, device.minor));
+    }
+    return wanted;
   }
   throw UnsupportedError(fmt::format("engine 'cuda': there is no device {}; {}", wanted, describe_devices()));
 }
-
-/// The calling thread works on the engine's device while this lives; afterwards on the one before.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    check(cudaGetDevice(&before_), "cudaGetDevice");
-    check(cudaSetDevice(device), "cudaSetDevice");
-  }
-  ~CurrentDevice() { (void)cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 }  // namespace
 
@@ -57,6 +51,8 @@ CudaEngine::CudaEngine(const SearchOptions& options) : pool_(options.threads) {
 CudaEngine::~CudaEngine() = default;
 
 std::string CudaEngine::describe() const { return describe_devices(); }
+
+std::vector<int> CudaEngine::devices() const { return {device_->number}; }
 
 PlanTraits CudaEngine::plan_traits() const {
   PlanTraits traits;

@@ -15,6 +15,7 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::string name() const override { return "cuda"; }
   [[nodiscard]] std::string describe() const override;
   [[nodiscard]] const ThreadPool& pool() const override { return pool_; }
+  [[nodiscard]] std::vector<int> devices() const override;
   [[nodiscard]] PlanTraits plan_traits() const override;
   void check(const SearchOptions& options) const override;
   [[nodiscard]] std::string resolve_index(std::string_view name) const override;

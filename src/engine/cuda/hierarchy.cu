@@ -19,7 +19,7 @@ __global__ void leaf_kernel(BoxSet boxes, bool sphere_boxes, std::uint32_t compo
   const std::uint64_t node = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   if (node >= count) return;
   const std::uint64_t box = node * kFanout + lane;
-  float* out = nodes + node * node_floats(components) + lane;
+  float* out = nodes + node * hierarchy_node_floats(components) + lane;
   for (std::uint32_t c = 0; c < components; ++c) {
     float low = std::numeric_limits<float>::infinity(), high = -low;
     if (box < boxes.count) {
@@ -44,8 +44,8 @@ __global__ void inner_kernel(const float* below, std::uint64_t below_count, std:
   const std::uint64_t node = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   if (node >= count) return;
   const std::uint64_t child = node * kFanout + lane;
-  const float* box = below + child * node_floats(components);
-  float* out = nodes + node * node_floats(components) + lane;
+  const float* box = below + child * hierarchy_node_floats(components);
+  float* out = nodes + node * hierarchy_node_floats(components) + lane;
   for (std::uint32_t c = 0; c < components; ++c) {
     float low = std::numeric_limits<float>::infinity(), high = -low;
     for (std::uint32_t i = 0; child < below_count && i < kFanout; ++i) {
@@ -125,25 +125,19 @@ Hierarchy build_hierarchy(const BoxSet& boxes, const CandidateTest& test, std::u
                           DeviceMemory& memory, Stream stream) {
   Hierarchy out;
   out.components = components;
-  std::vector<std::uint64_t> counts;
-  std::uint64_t total = 0;
-  for (std::uint64_t count = boxes.count; count != 0;) {
-    count = (count + kFanout - 1) / kFanout;
-    out.level_begin[out.levels++] = total;
-    counts.push_back(count);
-    total += count;
-    if (count == 1) break;
-  }
-  out.nodes = DeviceArray<float>(memory, total * node_floats(components), stream, "the hierarchy");
+  const std::uint64_t total = set_levels(out, boxes.count);
+  out.nodes = DeviceArray<float>(memory, total * hierarchy_node_floats(components), stream, "the hierarchy");
   for (int level = 0; level < out.levels; ++level) {
-    float* nodes = out.nodes.data() + out.level_begin[level] * node_floats(components);
-    const unsigned blocks = blocks_for(counts[level] * 32, kThreads);
+    float* nodes = out.nodes.data() + out.level_begin[level] * hierarchy_node_floats(components);
+    const std::uint64_t end = level + 1 < out.levels ? out.level_begin[level + 1] : total;
+    const std::uint64_t count = end - out.level_begin[level];
+    const unsigned blocks = blocks_for(count * 32, kThreads);
     if (level == 0) {
-      leaf_kernel<<<blocks, kThreads, 0, stream>>>(boxes, test.sphere_boxes, components, counts[0], nodes);
+      leaf_kernel<<<blocks, kThreads, 0, stream>>>(boxes, test.sphere_boxes, components, count, nodes);
     } else {
       inner_kernel<<<blocks, kThreads, 0, stream>>>(
-          out.nodes.data() + out.level_begin[level - 1] * node_floats(components), counts[level - 1], components,
-          counts[level], nodes);
+          out.nodes.data() + out.level_begin[level - 1] * hierarchy_node_floats(components),
+          out.level_begin[level] - out.level_begin[level - 1], components, count, nodes);
     }
     check_launch("build the hierarchy");
   }

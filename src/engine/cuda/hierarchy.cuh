@@ -9,10 +9,6 @@ namespace rthiss::cuda {
 
 inline constexpr std::uint32_t kFanout = 1U << Hierarchy::kFanoutBits;
 
-[[nodiscard]] __host__ __device__ constexpr std::uint64_t node_floats(std::uint32_t components) {
-  return (2 * std::uint64_t{components} + 1) * kFanout;
-}
-
 /// A Hierarchy as kernels take it.
 struct HierarchyView {
   const float* nodes;
@@ -21,7 +17,7 @@ struct HierarchyView {
   std::uint32_t components;
 
   [[nodiscard]] __device__ const float* node(int level, std::uint32_t index) const {
-    return nodes + (level_begin[level] + index) * node_floats(components);
+    return nodes + (level_begin[level] + index) * hierarchy_node_floats(components);
   }
 };
 

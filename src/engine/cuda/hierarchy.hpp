@@ -30,6 +30,24 @@ struct Hierarchy {
   std::uint32_t components = 0;
 };
 
+/// Sets the levels over `boxes` boxes; gives the number of nodes.
+[[nodiscard]] inline std::uint64_t set_levels(Hierarchy& hierarchy, std::uint64_t boxes) {
+  std::uint64_t total = 0;
+  hierarchy.levels = 0;
+  for (std::uint64_t count = boxes; count != 0;) {
+    count = (count + (1U << Hierarchy::kFanoutBits) - 1) >> Hierarchy::kFanoutBits;
+    hierarchy.level_begin[hierarchy.levels++] = total;
+    total += count;
+    if (count == 1) break;
+  }
+  return total;
+}
+
+/// Floats of a node: for every component the lows and highs of its children, then their errors.
+[[nodiscard]] constexpr std::uint64_t hierarchy_node_floats(std::uint32_t components) {
+  return (2 * std::uint64_t{components} + 1) << Hierarchy::kFanoutBits;
+}
+
 /// Components that the hierarchies take.
 inline constexpr std::uint32_t kMostTestedComponents = 32;
 

@@ -1,23 +1,19 @@
 #pragma once
 
-#include "engine/cuda/cuda_check.hpp"
+#include "engine/cuda/current_device.hpp"
 #include "engine/cuda/device_memory.hpp"
 
 namespace rthiss::cuda {
 
-/// The calling thread works on a device, in a stream of its own, while this lives; afterwards the thread is back on the
-/// device that it had before.
+/// The calling thread works on a device, in a stream of its own, while this lives.
 class SearchContext {
  public:
-  explicit SearchContext(int device) {
-    check(cudaGetDevice(&before_), "cudaGetDevice");
-    check(cudaSetDevice(device), "cudaSetDevice");
+  explicit SearchContext(int device) : device_(device) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
   ~SearchContext() {
     (void)cudaStreamSynchronize(stream_);
     (void)cudaStreamDestroy(stream_);
-    (void)cudaSetDevice(before_);
   }
   SearchContext(const SearchContext&) = delete;
   SearchContext& operator=(const SearchContext&) = delete;
@@ -27,7 +23,7 @@ class SearchContext {
   void finish() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
  private:
-  int before_ = 0;
+  CurrentDevice device_;
   Stream stream_ = nullptr;
 };
 
