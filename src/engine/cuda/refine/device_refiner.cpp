@@ -13,10 +13,12 @@ namespace {
 
 // Slices of a batch's tasks: between them open pairs are decided, room is made, and the caller may stop. The first is
 // small and tells how many hits to expect.
-constexpr std::uint64_t kFirstSlice = 64;    // of the tasks, one part in
-constexpr std::uint64_t kLaterSlices = 12;   // of the rest
-constexpr std::uint64_t kLeastSlice = 4096;  // tasks
-constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 20;
+constexpr std::uint64_t kFirstSlice = 64;                     // of the tasks, one part in
+constexpr std::uint64_t kLaterSlices = 12;                    // of the rest
+constexpr std::uint64_t kLeastSlice = 4096;                   // tasks
+constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 12;  // pairs
+constexpr std::uint64_t kFirstRoom = std::uint64_t{1} << 20;
+constexpr std::uint64_t kRoomEntry = 16;  // pairs to expect of an entry, before anything is known
 constexpr double kReserve = 1.1;
 
 }  // namespace
@@ -34,12 +36,17 @@ struct DeviceRefiner::Pass {
   DeviceArray<std::uint8_t> counts_before;
   std::uint64_t tasks_done = 0, tasks_left = 0;
   std::uint64_t pairs_done = 0;  // kept, once each
+  std::uint64_t first_room = 0;
 
-  [[nodiscard]] std::uint64_t expected() const {
+  std::uint64_t open_done = 0;
+
+  /// Of `done` in the tasks so far, as many as `tasks` more will bring.
+  [[nodiscard]] std::uint64_t expected(std::uint64_t done, std::uint64_t tasks) const {
     if (tasks_done == 0) return 0;
-    return static_cast<std::uint64_t>(kReserve * static_cast<double>(pairs_done) / static_cast<double>(tasks_done) *
-                                      static_cast<double>(tasks_left));
+    return static_cast<std::uint64_t>(kReserve * static_cast<double>(done) / static_cast<double>(tasks_done) *
+                                      static_cast<double>(tasks));
   }
+  [[nodiscard]] std::uint64_t room_left() const { return parts.back().pairs.size() - parts.back().count; }
 };
 
 struct DeviceRefiner::Slice {
@@ -79,7 +86,19 @@ void DeviceRefiner::filter_slice(const Filter& filter, Slice& slice, Pass& pass,
     part.pairs = DeviceArray<OpenPair>(memory_, room, stream, "the hits of a batch");
     pass.parts.push_back(std::move(part));
   };
-  if (pass.keep && pass.parts.empty()) make_part(kLeastRoom);
+  const auto make_open = [&](std::uint64_t room) {
+    pass.open = DeviceArray<OpenPair>();
+    pass.rest = DeviceArray<OpenPair>();
+    pass.open = DeviceArray<OpenPair>(memory_, room, stream, "pairs for the exact tiers");
+    pass.rest = DeviceArray<OpenPair>(memory_, room, stream, "pairs for the exact tiers");
+  };
+  const std::uint64_t tasks = slice.last - slice.first;
+  if (pass.keep && (pass.parts.empty() || pass.room_left() < pass.expected(pass.pairs_done, tasks))) {
+    make_part(std::max(pass.expected(pass.pairs_done, pass.tasks_left), pass.first_room));
+  }
+  if (const std::uint64_t open = pass.expected(pass.open_done, tasks); pass.open.size() < std::max(open, kLeastRoom)) {
+    make_open(std::max(open, pass.first_room));
+  }
   for (;;) {
     HitTally before{};
     if (pass.keep) before.pairs = pass.parts.back().count;
@@ -96,14 +115,8 @@ void DeviceRefiner::filter_slice(const Filter& filter, Slice& slice, Pass& pass,
     if (pairs_fit && open_fit) break;
     // Once more with the room that was missing; what was counted is taken back.
     const std::uint64_t wanted = slice.found.pairs - before.pairs;
-    if (!pairs_fit) make_part(std::max({wanted + wanted / 8, pass.expected(), kLeastRoom}));
-    if (!open_fit) {
-      pass.open = DeviceArray<OpenPair>();
-      pass.rest = DeviceArray<OpenPair>();
-      const std::uint64_t room = slice.found.open + slice.found.open / 4;
-      pass.open = DeviceArray<OpenPair>(memory_, room, stream, "pairs for the exact tiers");
-      pass.rest = DeviceArray<OpenPair>(memory_, room, stream, "pairs for the exact tiers");
-    }
+    if (!pairs_fit) make_part(std::max(wanted + wanted / 8, pass.expected(pass.pairs_done, pass.tasks_left)));
+    if (!open_fit) make_open(slice.found.open + slice.found.open / 4);
     check(cudaMemcpyAsync(pass.counts, pass.counts_before.data(), pass.count_bytes, cudaMemcpyDeviceToDevice, stream),
           "cudaMemcpyAsync");
   }
@@ -113,10 +126,10 @@ void DeviceRefiner::filter_slice(const Filter& filter, Slice& slice, Pass& pass,
 std::uint64_t DeviceRefiner::decide_open(const PairRule& rule, std::uint64_t count, Pass& pass, RefinementCounts& done,
                                          Stream stream) {
   if (count == 0) return 0;
-  if (pass.keep && pass.parts.back().pairs.size() - pass.parts.back().count < count) {
+  if (pass.keep && pass.room_left() < count) {
     PairPart part;
-    part.pairs =
-        DeviceArray<OpenPair>(memory_, std::max({count, pass.expected(), kLeastRoom}), stream, "the hits of a batch");
+    part.pairs = DeviceArray<OpenPair>(memory_, std::max(count, pass.expected(pass.pairs_done, pass.tasks_left)),
+                                       stream, "the hits of a batch");
     pass.parts.push_back(std::move(part));
   }
   HitTally tally{};
@@ -151,8 +164,7 @@ RefinementCounts DeviceRefiner::run(const DeviceLists& lists, const PairRule& ru
   pass.tally = DeviceArray<HitTally>(memory_, 1, stream, "the counters of a batch");
   pass.target.tally = pass.tally.data();
   pass.recheck = DeviceArray<RecheckTally>(memory_, 1, stream, "the counters of a batch");
-  pass.open = DeviceArray<OpenPair>(memory_, kLeastRoom, stream, "pairs for the exact tiers");
-  pass.rest = DeviceArray<OpenPair>(memory_, kLeastRoom, stream, "pairs for the exact tiers");
+  pass.first_room = std::clamp(lists.entries * kRoomEntry, kLeastRoom, kFirstRoom);
   pass.counts_before = DeviceArray<std::uint8_t>(memory_, pass.count_bytes, stream, "the counts of a batch");
   if (paper_) {
     std::vector<std::uint64_t> begin(std::size_t{lists.lists} + 1);
@@ -192,6 +204,7 @@ void DeviceRefiner::run_slices(std::uint64_t tasks, std::uint64_t least, std::ui
     done.comparisons += slice.found.compared;
     done.decided.filter += slice.found.compared - open;
     const std::uint64_t ordered = slice.found.ordered + decide_open(rule, open, pass, done, stream);
+    pass.open_done += open;
     pass.tasks_done = slice.last;
     pass.tasks_left = tasks - slice.last;
     pass.pairs_done = 0;

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "engine/cuda/launch.hpp"
 #include "engine/cuda/refine/hit_output.cuh"
 #include "engine/cuda/refine/matrix_units.cuh"
@@ -73,6 +75,15 @@ __device__ void multiply_chunk(float (&sums)[4], const RowPair<kChunk>& a, const
   }
 }
 
+__device__ std::uint32_t warp_or(std::uint32_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kWholeWarp, bits);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) bits |= __shfl_xor_sync(kWholeWarp, bits, offset);
+  return bits;
+#endif
+}
+
 __device__ std::uint32_t list_of(const Arguments& all, std::uint64_t task) {
   std::uint32_t low = 0, high = all.lists.lists;  // task_begin[low] <= task < task_begin[high]
   while (high - low > 1) {
@@ -95,11 +106,178 @@ __device__ void chunk_offsets(const Arguments& all, std::uint32_t c, std::uint32
   b = within + (segment == 1 ? all.points.padded : 0);
 }
 
+/// A warp's 64 points, and what is the same for all of its blocks.
+struct PointTile {
+  const __half* values;
+  std::uint32_t first, count;
+};
+
+/// Where a block's queries stand.
+template <bool kSingle>
+struct QueryTile {
+  const std::uint32_t* ids;  // single queries
+  std::uint32_t first, count;
+
+  /// Position of the query in a column; that of the last one beyond it.
+  [[nodiscard]] __device__ std::uint32_t operator()(std::uint32_t column) const {
+    const std::uint32_t inside = min(column, count - 1);
+    if constexpr (kSingle) return __ldg(ids + inside);
+    return first + inside;
+  }
+};
+
+/// Hits of a strip of 8 queries from its sums: start + p.q of the points i * 16 + lane / 4 (+ 8) and the queries
+/// column + lane % 4 * 2 (+ 1).
+template <bool kSingle>
+__device__ void enter_strip(const Arguments& all, const float (&sums)[4][4], const PointTile& tile,
+                            const QueryTile<kSingle>& queries, std::uint32_t column, bool same_group,
+                            std::uint32_t lane, HitWriter& writer) {
+  const std::uint32_t first = column + lane % 4 * 2;
+  const std::uint32_t q[2] = {queries(first), queries(first + 1)};
+  const float limit[2] = {first < queries.count ? __ldg(all.queries.limit_out + q[0]) : kFilterNever,
+                          first + 1 < queries.count ? __ldg(all.queries.limit_out + q[1]) : kFilterNever};
+  const float certain[2] = {__ldg(all.queries.limit_in + q[0]), __ldg(all.queries.limit_in + q[1])};
+  std::uint32_t maybe = 0, sure = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      if (!(sums[i][v] >= limit[v % 2])) continue;
+      const std::uint32_t p = tile.first + min(i * 16 + lane / 4 + v / 2 * 8, tile.count - 1);
+      maybe |= 1U << (4 * i + v);
+      if (sums[i][v] >= __fadd_ru(certain[v % 2], __ldg(all.points.shift + p))) sure |= 1U << (4 * i + v);
+    }
+  }
+  writer.enter(maybe, sure, q, tile.first + lane / 4, same_group);
+}
+
+/// Short rows: the points stay in registers. First all strips are only looked at, with all loads of a block in flight;
+/// the few that have hits are computed again.
+template <int kChunk, bool kSingle>
+struct ResidentTile {
+  RowPair<kChunk> points[4];
+
+  __device__ void load(const Arguments& all, const PointTile& tile, std::uint32_t lane) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      points[i] = load_rows<kChunk>(tile.values + std::size_t{16} * i * all.points.stride, all.points.stride, lane);
+    }
+  }
+
+  __device__ void strip(float (&sums)[4][4], const Fragment<kChunk>& b, const float (&start)[4][4]) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) multiply_chunk<kChunk>(sums[i], points[i], b, start[i]);
+  }
+
+  __device__ void compare(const Arguments& all, const float (&start)[4][4], const PointTile& tile,
+                          const QueryTile<kSingle>& queries, bool same_group, std::uint32_t lane,
+                          HitWriter& writer) const {
+    constexpr int kStrips = kSide / 8;
+    Fragment<kChunk> b[kStrips];
+    float limits[kStrips][2];
+#pragma unroll
+    for (int s = 0; s < kStrips; ++s) {
+      b[s] =
+          load_fragment<kChunk>(all.queries.values + std::size_t{queries(8 * s + lane / 4)} * all.queries.stride, lane);
+    }
+#pragma unroll
+    for (int s = 0; s < kStrips; ++s) {
+      const std::uint32_t column = 8 * s + lane % 4 * 2;
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        const float limit = __ldg(all.queries.limit_out + queries(column + v));
+        limits[s][v] = column + v < queries.count ? limit : kFilterNever;
+      }
+    }
+    std::uint32_t found = 0;
+#pragma unroll
+    for (int s = 0; s < kStrips; ++s) {
+      float sums[4][4];
+      strip(sums, b[s], start);
+      bool any = false;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) any |= sums[i][v] >= limits[s][v % 2];
+      }
+      found |= any ? 1U << s : 0U;
+    }
+    for (found = warp_or(found); found != 0; found &= found - 1) {
+      const std::uint32_t column = 8 * (__ffs(found) - 1);
+      const Fragment<kChunk> again = load_fragment<kChunk>(
+          all.queries.values + std::size_t{queries(column + lane / 4)} * all.queries.stride, lane);
+      float sums[4][4];
+      strip(sums, again, start);
+      enter_strip(all, sums, tile, queries, column, same_group, lane, writer);
+    }
+  }
+};
+
+/// Long rows: chunk by chunk, the points from the first cache, the next chunk of the queries already on its way.
+template <int kChunk, bool kSingle>
+struct StreamedTile {
+  __device__ void load(const Arguments&, const PointTile&, std::uint32_t) {}
+
+  __device__ void compare(const Arguments& all, const float (&start)[4][4], const PointTile& tile,
+                          const QueryTile<kSingle>& queries, bool same_group, std::uint32_t lane,
+                          HitWriter& writer) const {
+    constexpr int kStrips = 4;
+    for (std::uint32_t column = 0; column < queries.count; column += 8 * kStrips) {
+      const __half* rows[kStrips];
+      float sums[kStrips][4][4];
+      Fragment<kChunk> next[kStrips];
+#pragma unroll
+      for (int s = 0; s < kStrips; ++s) {
+        rows[s] = all.queries.values + std::size_t{queries(column + 8 * s + lane / 4)} * all.queries.stride;
+        next[s] = load_fragment<kChunk>(rows[s], lane);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int v = 0; v < 4; ++v) sums[s][i][v] = start[i][v];
+        }
+      }
+      for (std::uint32_t c = 0; c < all.chunks; ++c) {
+        std::uint32_t a_offset, b_offset, unused;
+        chunk_offsets(all, c, kChunk, a_offset, unused);
+        chunk_offsets(all, min(c + 1, all.chunks - 1), kChunk, unused, b_offset);
+        Fragment<kChunk> b[kStrips];
+#pragma unroll
+        for (int s = 0; s < kStrips; ++s) {
+          b[s] = next[s];
+          next[s] = load_fragment<kChunk>(rows[s] + b_offset, lane);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const RowPair<kChunk> a = load_rows<kChunk>(tile.values + std::size_t{16} * i * all.points.stride + a_offset,
+                                                      all.points.stride, lane);
+#pragma unroll
+          for (int s = 0; s < kStrips; ++s) multiply_chunk<kChunk>(sums[s][i], a, b[s], sums[s][i]);
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kStrips; ++s) {
+        const std::uint32_t first = column + 8 * s + lane % 4 * 2;
+        const float limit[2] = {
+            first < queries.count ? __ldg(all.queries.limit_out + queries(first)) : kFilterNever,
+            first + 1 < queries.count ? __ldg(all.queries.limit_out + queries(first + 1)) : kFilterNever};
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int v = 0; v < 4; ++v) any |= sums[s][i][v] >= limit[v % 2];
+        }
+        if (__any_sync(kWholeWarp, any)) {
+          enter_strip(all, sums[s], tile, queries, column + 8 * s, same_group, lane, writer);
+        }
+      }
+    }
+  }
+};
+
 /// One warp a task: 64 points (rows of the sums) stay, blocks of queries (columns) pass by. No barriers.
 template <int kChunk, bool kResident, bool kSingle>
-__global__ void __launch_bounds__(kThreads, kResident ? 4 : 2) tile_kernel(const __grid_constant__ Arguments all) {
+__global__ void __launch_bounds__(kThreads, kResident ? 4 : 3) tile_kernel(const __grid_constant__ Arguments all) {
   const std::uint32_t lane = threadIdx.x % 32;
-  constexpr int kStrips = kResident ? 1 : 4;  // of 8 queries, computed together
   HitWriter writer(all.target, all.rule, lane);
   unsigned long long compared = 0;
   for (;;) {
@@ -114,108 +292,41 @@ __global__ void __launch_bounds__(kThreads, kResident ? 4 : 2) tile_kernel(const
     const std::uint64_t local = task - all.task_begin[list];
     const auto part = static_cast<std::uint32_t>(local / segments);
     const std::uint64_t e0 = entry_begin + local % segments * all.entries;
-    const std::uint64_t e1 = min(e0 + all.entries, entry_end);
-    const std::uint32_t p0 = all.point_groups[group] + part * kSide;
-    const std::uint32_t points = min(all.point_groups[group + 1] - p0, kSide);
-    const __half* const point_values = all.points.values + std::size_t{p0} * all.points.stride;
-
+    const auto entries = static_cast<std::uint32_t>(min(std::uint64_t{all.entries}, entry_end - e0));
+    PointTile tile;
+    tile.first = all.point_groups[group] + part * kSide;
+    tile.count = min(all.point_groups[group + 1] - tile.first, kSide);
+    tile.values = all.points.values + std::size_t{tile.first} * all.points.stride;
     float start[4][4];
-    RowPair<kChunk> resident[kResident ? 4 : 1];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const std::uint32_t upper = i * 16 + lane / 4;
-      start[i][0] = start[i][1] = upper < points ? all.points.start[p0 + upper] : -kFilterNever;
-      start[i][2] = start[i][3] = upper + 8 < points ? all.points.start[p0 + upper + 8] : -kFilterNever;
-      if constexpr (kResident) {
-        resident[i] =
-            load_rows<kChunk>(point_values + std::size_t{16} * i * all.points.stride, all.points.stride, lane);
-      }
+      start[i][0] = start[i][1] = upper < tile.count ? all.points.start[tile.first + upper] : -kFilterNever;
+      start[i][2] = start[i][3] = upper + 8 < tile.count ? all.points.start[tile.first + upper + 8] : -kFilterNever;
     }
-
-    for (std::uint64_t e = e0; e < e1; e += kSingle ? kSide : 1) {
-      std::uint32_t q0 = 0, q_end = 0;
-      bool same_group = all.rule.self_join;
-      if constexpr (kSingle) {
-        q_end = static_cast<std::uint32_t>(min(e1 - e, std::uint64_t{kSide}));
-      } else {
-        const std::uint32_t block = __ldg(all.lists.block_ids + e);
-        q0 = __ldg(all.query_groups + block);
-        q_end = __ldg(all.query_groups + block + 1);
-        same_group = all.rule.self_join && block == group;
+    std::conditional_t<kResident, ResidentTile<kChunk, kSingle>, StreamedTile<kChunk, kSingle>> points;
+    points.load(all, tile, lane);
+    if constexpr (kSingle) {
+      for (std::uint32_t e = 0; e < entries; e += kSide) {
+        const QueryTile<true> queries{all.lists.block_ids + e0 + e, 0, min(entries - e, kSide)};
+        compared += std::uint64_t{tile.count} * queries.count;
+        points.compare(all, start, tile, queries, all.rule.self_join, lane, writer);
       }
-      for (; q0 < q_end; q0 += kSide) {
-        const std::uint32_t queries = min(q_end - q0, kSide);
-        compared += std::uint64_t{points} * queries;
-        const auto position = [&](std::uint32_t column) {
-          const std::uint32_t inside = min(column, queries - 1);
-          if constexpr (kSingle) return __ldg(all.lists.block_ids + e + inside);
-          return q0 + inside;
-        };
-#pragma unroll(kResident ? 4 : 1)
-        for (std::uint32_t column = 0; column < kSide; column += 8 * kStrips) {
-          if (column >= queries) break;
-          float sums[kStrips][4][4];
-          if constexpr (kResident) {
-            const std::uint32_t q = kSingle ? position(column + lane / 4) : q0 + column + lane / 4;
-            const Fragment<kChunk> b =
-                load_fragment<kChunk>(all.queries.values + std::size_t{q} * all.queries.stride, lane);
-#pragma unroll
-            for (int i = 0; i < 4; ++i) multiply_chunk<kChunk>(sums[0][i], resident[i], b, start[i]);
-          } else {
-            const __half* rows[kStrips];
-#pragma unroll
-            for (int s = 0; s < kStrips; ++s) {
-              const std::uint32_t q = position(column + 8 * s + lane / 4);
-              rows[s] = all.queries.values + std::size_t{q} * all.queries.stride;
-#pragma unroll
-              for (int i = 0; i < 4; ++i) {
-#pragma unroll
-                for (int v = 0; v < 4; ++v) sums[s][i][v] = start[i][v];
-              }
-            }
-            for (std::uint32_t c = 0; c < all.chunks; ++c) {
-              std::uint32_t a_offset, b_offset;
-              chunk_offsets(all, c, kChunk, a_offset, b_offset);
-              Fragment<kChunk> b[kStrips];
-#pragma unroll
-              for (int s = 0; s < kStrips; ++s) b[s] = load_fragment<kChunk>(rows[s] + b_offset, lane);
-#pragma unroll
-              for (int i = 0; i < 4; ++i) {
-                const RowPair<kChunk> a = load_rows<kChunk>(
-                    point_values + std::size_t{16} * i * all.points.stride + a_offset, all.points.stride, lane);
-#pragma unroll
-                for (int s = 0; s < kStrips; ++s) multiply_chunk<kChunk>(sums[s][i], a, b[s], sums[s][i]);
-              }
-            }
-          }
-#pragma unroll
-          for (int s = 0; s < kStrips; ++s) {
-            const std::uint32_t first = column + 8 * s + lane % 4 * 2;
-            const std::uint32_t q[2] = {position(first), position(first + 1)};
-            const float limit[2] = {first < queries ? __ldg(all.queries.limit_out + q[0]) : kFilterNever,
-                                    first + 1 < queries ? __ldg(all.queries.limit_out + q[1]) : kFilterNever};
-            bool any = false;
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-#pragma unroll
-              for (int v = 0; v < 4; ++v) any |= sums[s][i][v] >= limit[v % 2];
-            }
-            if (!__any_sync(kWholeWarp, any)) continue;
-            std::uint32_t maybe = 0, sure = 0;
-            const float certain[2] = {__ldg(all.queries.limit_in + q[0]), __ldg(all.queries.limit_in + q[1])};
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-#pragma unroll
-              for (int v = 0; v < 4; ++v) {
-                const std::uint32_t p = p0 + min(i * 16 + lane / 4 + v / 2 * 8, points - 1);
-                const bool near = sums[s][i][v] >= limit[v % 2];
-                maybe |= (near ? 1U : 0U) << (4 * i + v);
-                if (near && sums[s][i][v] >= __fadd_ru(certain[v % 2], __ldg(all.points.shift + p))) {
-                  sure |= 1U << (4 * i + v);
-                }
-              }
-            }
-            writer.enter(maybe, sure, q, p0 + lane / 4, same_group);
+    } else {
+      // Lane l knows the block of entry base + l.
+      for (std::uint32_t base = 0; base < entries; base += 32) {
+        const std::uint32_t here = min(entries - base, 32U);
+        const std::uint32_t block = __ldg(all.lists.block_ids + e0 + base + min(lane, here - 1));
+        const std::uint32_t block_begin = __ldg(all.query_groups + block);
+        const std::uint32_t block_end = __ldg(all.query_groups + block + 1);
+        for (std::uint32_t e = 0; e < here; ++e) {
+          std::uint32_t q = __shfl_sync(kWholeWarp, block_begin, e);
+          const std::uint32_t q_end = __shfl_sync(kWholeWarp, block_end, e);
+          const bool same_group = all.rule.self_join && __shfl_sync(kWholeWarp, block, e) == group;
+          for (; q < q_end; q += kSide) {
+            const QueryTile<false> queries{nullptr, q, min(q_end - q, kSide)};
+            compared += std::uint64_t{tile.count} * queries.count;
+            points.compare(all, start, tile, queries, same_group, lane, writer);
           }
         }
       }
