@@ -151,17 +151,17 @@ __device__ void enter_strip(const Arguments& all, const float (&sums)[4][4], con
   writer.enter(maybe, sure, q, tile.first + lane / 4, same_group);
 }
 
-/// Short rows: the points stay in registers. First all strips are only looked at, with all loads of a block in flight;
-/// the few that have hits are computed again.
+/// Short rows: the points stay in registers. First all strips are only looked at, with the loads of half a block in
+/// flight; the few that have hits are computed again.
 template <int kChunk, bool kSingle>
 struct ResidentTile {
+  static constexpr int kStrips = kSide / 8;
+  static constexpr int kTogether = 4;
   RowPair<kChunk> points[4];
 
-  __device__ void load(const Arguments& all, const PointTile& tile, std::uint32_t lane) {
+  __device__ void load(const Arguments&, const PointTile& tile, std::uint32_t lane) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      points[i] = load_rows<kChunk>(tile.values + std::size_t{16} * i * all.points.stride, all.points.stride, lane);
-    }
+    for (int i = 0; i < 4; ++i) points[i] = load_rows<kChunk>(tile.values + 16 * i * kChunk, kChunk, lane);
   }
 
   __device__ void strip(float (&sums)[4][4], const Fragment<kChunk>& b, const float (&start)[4][4]) const {
@@ -169,45 +169,60 @@ struct ResidentTile {
     for (int i = 0; i < 4; ++i) multiply_chunk<kChunk>(sums[i], points[i], b, start[i]);
   }
 
+  /// Bit s: some of the lane's pairs of strip s may be hits. `kFull`: 64 queries one after the other.
+  template <bool kFull>
+  __device__ std::uint32_t look(const Arguments& all, const float (&start)[4][4], const QueryTile<kSingle>& queries,
+                                std::uint32_t lane) const {
+    std::uint32_t found = 0;
+    const __half* const rows = all.queries.values + std::size_t{queries.first + lane / 4} * kChunk;
+    const float* const limit_out = all.queries.limit_out + queries.first + lane % 4 * 2;
+#pragma unroll
+    for (int s0 = 0; s0 < kStrips; s0 += kTogether) {
+      Fragment<kChunk> b[kTogether];
+      float limits[kTogether][2];
+#pragma unroll
+      for (int s = 0; s < kTogether; ++s) {
+        const std::uint32_t column = 8 * (s0 + s);
+        if constexpr (kFull) {
+          b[s] = load_fragment<kChunk>(rows + column * kChunk, lane);
+          limits[s][0] = __ldg(limit_out + column);
+          limits[s][1] = __ldg(limit_out + column + 1);
+        } else {
+          const std::uint32_t own = column + lane % 4 * 2;
+          b[s] = load_fragment<kChunk>(all.queries.values + std::size_t{queries(column + lane / 4)} * kChunk, lane);
+#pragma unroll
+          for (std::uint32_t v = 0; v < 2; ++v) {
+            limits[s][v] = own + v < queries.count ? __ldg(all.queries.limit_out + queries(own + v)) : kFilterNever;
+          }
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < kTogether; ++s) {
+        float sums[4][4];
+        strip(sums, b[s], start);
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int v = 0; v < 4; ++v) any |= sums[i][v] >= limits[s][v % 2];
+        }
+        found |= any ? 1U << (s0 + s) : 0U;
+      }
+    }
+    return found;
+  }
+
   __device__ void compare(const Arguments& all, const float (&start)[4][4], const PointTile& tile,
                           const QueryTile<kSingle>& queries, bool same_group, std::uint32_t lane,
                           HitWriter& writer) const {
-    constexpr int kStrips = kSide / 8;
-    Fragment<kChunk> b[kStrips];
-    float limits[kStrips][2];
-#pragma unroll
-    for (int s = 0; s < kStrips; ++s) {
-      b[s] =
-          load_fragment<kChunk>(all.queries.values + std::size_t{queries(8 * s + lane / 4)} * all.queries.stride, lane);
-    }
-#pragma unroll
-    for (int s = 0; s < kStrips; ++s) {
-      const std::uint32_t column = 8 * s + lane % 4 * 2;
-#pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const float limit = __ldg(all.queries.limit_out + queries(column + v));
-        limits[s][v] = column + v < queries.count ? limit : kFilterNever;
-      }
-    }
-    std::uint32_t found = 0;
-#pragma unroll
-    for (int s = 0; s < kStrips; ++s) {
-      float sums[4][4];
-      strip(sums, b[s], start);
-      bool any = false;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-#pragma unroll
-        for (int v = 0; v < 4; ++v) any |= sums[i][v] >= limits[s][v % 2];
-      }
-      found |= any ? 1U << s : 0U;
-    }
-    for (found = warp_or(found); found != 0; found &= found - 1) {
+    const std::uint32_t seen = !kSingle && queries.count == kSide ? look<!kSingle>(all, start, queries, lane)
+                                                                  : look<false>(all, start, queries, lane);
+    for (std::uint32_t found = warp_or(seen); found != 0; found &= found - 1) {
       const std::uint32_t column = 8 * (__ffs(found) - 1);
-      const Fragment<kChunk> again = load_fragment<kChunk>(
-          all.queries.values + std::size_t{queries(column + lane / 4)} * all.queries.stride, lane);
+      const Fragment<kChunk> b =
+          load_fragment<kChunk>(all.queries.values + std::size_t{queries(column + lane / 4)} * kChunk, lane);
       float sums[4][4];
-      strip(sums, again, start);
+      strip(sums, b, start);
       enter_strip(all, sums, tile, queries, column, same_group, lane, writer);
     }
   }
@@ -276,7 +291,8 @@ struct StreamedTile {
 
 /// One warp a task: 64 points (rows of the sums) stay, blocks of queries (columns) pass by. No barriers.
 template <int kChunk, bool kResident, bool kSingle>
-__global__ void __launch_bounds__(kThreads, kResident ? 4 : 3) tile_kernel(const __grid_constant__ Arguments all) {
+__global__ void __launch_bounds__(kThreads, kResident ? (kChunk == 16 ? 6 : 5) : 3)
+    tile_kernel(const __grid_constant__ Arguments all) {
   const std::uint32_t lane = threadIdx.x % 32;
   HitWriter writer(all.target, all.rule, lane);
   unsigned long long compared = 0;
