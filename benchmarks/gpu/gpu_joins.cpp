@@ -60,7 +60,8 @@ Outcome run(const rthiss::PointsView& points, double radius, const std::string& 
   rthiss::SearchOptions options;
   options.engine = "cuda";
   options.preset = preset;
-  options.memory_limit = std::uint64_t{100} << 30;
+  // Streams in small parts, of which two are in memory at a time.
+  options.memory_limit = std::uint64_t{mode == "checksum" ? 16 : 100} << 30;
   Outcome outcome;
   const auto start = Clock::now();
   rthiss::Searcher searcher(points, options);
