@@ -112,6 +112,12 @@ class HostStages final : public SearchStages {
     task_.cull_rows = plan_.cull_rows;
     task_.cascade = plan_.cascade;
     refiner_ = engine_.make_refiner(task_);
+    // The refiner has its own copy of the images, in group order.
+    for (PreparedSet* set : {&points_, other_queries_ ? &*other_queries_ : nullptr}) {
+      if (set == nullptr) continue;
+      set->coarse.values = Array<float>();
+      set->fine.values = Array<float>();
+    }
   }
 
   std::uint32_t groups() const override { return static_cast<std::uint32_t>(points_.grouping.groups()); }

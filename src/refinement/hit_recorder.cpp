@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 
 #include "refinement/bit_transpose.hpp"
 
@@ -106,13 +107,8 @@ void HitRecorder::record_whole(std::uint32_t block, std::uint32_t group) {
     const std::uint64_t queries_here = query_end - query_begin;
     const std::uint64_t points_here = point_end - point_begin;
     const bool drop_self = task_.self_join && !task_.include_self && block == group;
-    add_relaxed(whole_counts_[block], points_here - (drop_self ? 1 : 0));
-    if (both) {
-      // A worker stays with one group for long: its sum is kept back.
-      if (group != whole_group_) add_whole_group();
-      whole_group_ = group;
-      whole_pending_ += queries_here;
-    }
+    add_whole(whole_block_, block, points_here - (drop_self ? 1 : 0));
+    if (both) add_whole(whole_groups_[group % whole_groups_.size()], group, queries_here);
     pairs_ += (points_here - (drop_self ? 1 : 0)) * queries_here * (both ? 2 : 1);
     return;
   }
@@ -134,13 +130,18 @@ bool HitRecorder::entry_done(std::uint64_t entries) {
   return !progress_.stopped();
 }
 
-void HitRecorder::add_whole_group() {
-  if (whole_pending_ != 0) add_relaxed(whole_counts_[whole_group_], whole_pending_);
-  whole_pending_ = 0;
+void HitRecorder::add_whole(Pending& pending, std::uint32_t group, std::uint64_t pairs) {
+  if (pending.group != group) {
+    if (pending.pairs != 0) add_relaxed(whole_counts_[pending.group], pending.pairs);
+    pending = {group, 0};
+  }
+  pending.pairs += pairs;
 }
 
 void HitRecorder::flush() {
-  add_whole_group();
+  for (Pending* pending : {&whole_block_, &whole_groups_[0], &whole_groups_[1], &whole_groups_[2], &whole_groups_[3]}) {
+    if (pending->pairs != 0) add_relaxed(whole_counts_[pending->group], std::exchange(pending->pairs, 0));
+  }
   progress_.advance(entries_, pairs_);
   entries_ = pairs_ = 0;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "refinement/refinement_task.hpp"
@@ -33,6 +34,13 @@ class HitRecorder {
   void enter(const Grouping& grouping, std::uint32_t block, std::uint32_t query_begin, std::uint32_t point_begin,
              std::uint64_t rows, const std::uint64_t* words);
 
+  /// Pairs of a group, or of a block, accepted as a whole and not yet added to the numbers that all workers share.
+  struct Pending {
+    std::uint32_t group = 0;
+    std::uint64_t pairs = 0;
+  };
+  void add_whole(Pending& pending, std::uint32_t group, std::uint64_t pairs);
+
   const RefinementTask& task_;
   const RefinementResult& result_;
   HitMask::Part* part_ = nullptr;
@@ -40,10 +48,9 @@ class HitRecorder {
   bool mirror_;
   std::uint64_t* whole_counts_;
   RefinementProgress& progress_;
-  void add_whole_group();
-
-  std::uint32_t whole_group_ = 0;
-  std::uint64_t whole_pending_ = 0;  // pairs of accepted blocks with whole_group_
+  // A worker stays with a few neighbouring groups for long, and goes through them block by block.
+  std::array<Pending, 4> whole_groups_;
+  Pending whole_block_;
   std::uint64_t pairs_ = 0;
   std::uint64_t entries_ = 0;
   std::uint64_t part_limit_ = 0;

@@ -167,13 +167,18 @@ bool CascadeRefiner::within_whole(std::uint32_t block, std::uint32_t group) cons
   const float* high_p = point_rows_.box_high.data() + group * stride;
   // The first components alone tell nearly always; four sums at a time for the compiler's vectors.
   double sums[4] = {};
-  for (std::size_t k = 0; k < components; ++k) {
+  const auto add_widest = [&](std::size_t k, double& sum) {
     const double up = static_cast<double>(high_q[k]) - static_cast<double>(low_p[k]);
     const double down = static_cast<double>(high_p[k]) - static_cast<double>(low_q[k]);
     const double widest = up > down ? up : down;
-    sums[k % 4] += widest * widest;
-    if (k % 4 == 3 && sums[0] + sums[1] + sums[2] + sums[3] > limit) return false;
+    sum += widest * widest;
+  };
+  std::size_t k = 0;
+  for (; k + 4 <= components; k += 4) {
+    for (std::size_t i = 0; i < 4; ++i) add_widest(k + i, sums[i]);
+    if (sums[0] + sums[1] + sums[2] + sums[3] > limit) return false;
   }
+  for (; k < components; ++k) add_widest(k, sums[k % 4]);
   double sum = sums[0] + sums[1] + sums[2] + sums[3];
   if (point_rows_.coarse_width > components) {
     const double rest = static_cast<double>(high_q[components]) + static_cast<double>(high_p[components]);
