@@ -27,6 +27,9 @@ int run(int count, char** arguments) {
   Action action;
   add_join(program, action);
   add_count(program, action);
+  add_knn(program, action);
+  add_cluster(program, action);
+  add_dedup(program, action);
   add_radius(program, action);
   add_info(program, action);
   add_generate(program, action);

@@ -19,8 +19,20 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string criterion_text(const SearchReport& report) {
-  if (report.similarity) return fmt::format("cosine similarity >= {}", exact_text(*report.similarity));
-  return fmt::format("{} distance <= {}", metric_name(report.metric), exact_text(report.radius));
+  if (report.k) return fmt::format("{} nearest by {} distance", *report.k, metric_name(report.metric));
+  std::string text;
+  if (report.similarity) {
+    text = fmt::format("cosine similarity >= {}", exact_text(*report.similarity));
+  } else if (!report.radii.empty()) {
+    text = fmt::format("{} distance <= that of each query in {}", metric_name(report.metric), report.radii);
+  } else {
+    text = fmt::format("{} distance <= {}", metric_name(report.metric), exact_text(report.radius));
+  }
+  if (report.min_radius) {
+    text += fmt::format(" and {} {}", report.similarity ? "<" : ">", exact_text(*report.min_radius));
+  }
+  if (report.max_neighbors) text += fmt::format(", the nearest {}", *report.max_neighbors);
+  return text;
 }
 
 std::string time_text(const SearchStatistics& statistics) {
@@ -101,9 +113,14 @@ std::string json_text(const SearchReport& report) {
   if (report.similarity) {
     object["radius"] = nullptr;
     object["cosine"] = *report.similarity;
+  } else if (report.k || !report.radii.empty()) {
+    object["radius"] = nullptr;
   } else {
     object["radius"] = json_number(report.radius);
   }
+  if (!report.radii.empty()) object["radii"] = report.radii;
+  if (report.min_radius) object["min_radius"] = json_number(*report.min_radius);
+  if (report.max_neighbors) object["max_neighbors"] = *report.max_neighbors;
   object["metric"] = metric_name(report.metric);
   object["includes_self"] = report.includes_self;
   object["pairs"] = s.pairs;

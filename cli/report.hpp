@@ -18,6 +18,10 @@ struct SearchReport {
   double radius = 0;                 ///< unused where `similarity` is set
   std::optional<double> similarity;  ///< of --cosine
   Metric metric;
+  std::optional<std::uint64_t> k;  ///< of knn, which has no radius
+  std::string radii;               ///< the file of a radius for each query, in place of `radius`
+  std::optional<double> min_radius;
+  std::optional<std::uint64_t> max_neighbors;
   bool self_join = true;
   bool includes_self = false;
   bool explain = false;

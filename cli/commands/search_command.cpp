@@ -1,11 +1,14 @@
 #include "commands/search_command.hpp"
 
 #include <fmt/format.h>
+#include <rthiss/errors.hpp>
 #include <rthiss/searcher.hpp>
 
 #include <algorithm>
 #include <chrono>
 
+#include "common/parallel.hpp"
+#include "dataset/dataset.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
 #include "exit_codes.hpp"
@@ -14,6 +17,7 @@
 #include "report.hpp"
 #include "result/checksum.hpp"
 #include "result/counts_sink.hpp"
+#include "value_parsers.hpp"
 
 namespace rthiss::cli {
 
@@ -25,8 +29,8 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 void check(SearchCommand& search) {
   const int criteria = static_cast<int>(search.radius.has_value()) + static_cast<int>(search.selectivity.has_value()) +
-                       static_cast<int>(search.metric.similarity.has_value());
-  if (criteria != 1) throw UsageError("give exactly one of --radius, --selectivity and --cosine");
+                       static_cast<int>(search.metric.similarity.has_value()) + static_cast<int>(!search.radii.empty());
+  if (criteria != 1) throw UsageError("give exactly one of --radius, --radii, --selectivity and --cosine");
   if (!search.queries.empty() && search.options.include_self) {
     throw UsageError("--include-self is for self-joins; with --queries equal rows are neighbours anyway");
   }
@@ -36,6 +40,38 @@ void check(SearchCommand& search) {
   if (search.options.distances && !search.output.holds_distances()) {
     throw UsageError("--distances needs --output in the format npz or pairs-csv; the others hold none");
   }
+}
+
+/// --min-radius and --max-neighbors.
+void add_neighborhood_options(CLI::App& command, SearchCommand& search) {
+  command
+      .add_option_function<std::string>(
+          "--min-radius",
+          [&search](const std::string& text) { search.min_radius = parse_number("--min-radius", text); },
+          "Only rows farther than this (with --cosine: less similar)")
+      ->type_name("R");
+  command
+      .add_option_function<std::string>(
+          "--max-neighbors",
+          [&search](const std::string& text) {
+            search.max_neighbors = parse_integer("--max-neighbors", text, 1, ~std::uint64_t{0});
+          },
+          "Of the rows within the radius only the K nearest, equal distances by number")
+      ->type_name("K");
+}
+
+/// A file of one column, as numbers.
+std::vector<double> read_radii(const std::string& path, const SearchOptions& options) {
+  const Input input = read_input(path, "", options);
+  const PointsView& view = input.points_view();
+  if (view.columns != 1) {
+    throw InvalidArgument(fmt::format("'{}' has {} columns; radii need exactly one", path, view.columns));
+  }
+  const ThreadPool pool(options.threads);
+  const Dataset values(view, NonFinite::kIgnore, "radii", pool);
+  std::vector<double> radii(values.rows());
+  for (std::size_t i = 0; i < radii.size(); ++i) radii[i] = values.value(i, 0);
+  return radii;
 }
 
 std::string spread_of(const Array<std::uint64_t>& counts) {
@@ -80,6 +116,8 @@ void add_shared_options(CLI::App& command, SearchCommand& search) {
   command.add_option("--queries,-q", search.queries, "Rows whose neighbours are wanted (default: DATA itself)")
       ->type_name("FILE");
   add_radius_option(command, search.radius);
+  command.add_option("--radii", search.radii, "A radius for each query: a file of one column")->type_name("FILE");
+  add_neighborhood_options(command, search);
   add_metric_option(command, search.metric);
   add_cosine_option(command, search.metric);
   add_include_self_option(command, search.options);
@@ -96,7 +134,17 @@ int run_search(SearchCommand& search) {
   const Input input = read_input(search.points, search.queries, search.options);
   const PointsView* const queries = input.queries_view();
 
+  const std::vector<double> radii =
+      search.radii.empty() ? std::vector<double>() : read_radii(search.radii, search.options);
+  if (!search.radii.empty() && radii.size() != input.query_count()) {
+    throw InvalidArgument(
+        fmt::format("'{}' has {} radii for {} queries", search.radii, radii.size(), input.query_count()));
+  }
+
   SearchReport report;
+  report.radii = search.radii;
+  report.min_radius = search.min_radius;
+  report.max_neighbors = search.max_neighbors;
   report.command = search.name;
   report.dtype = name_of(input.points_view().dtype);
   report.metric = search.options.metric;
@@ -124,11 +172,12 @@ int run_search(SearchCommand& search) {
     }
     Searcher searcher(input.points_view(), search.options);
     const double scan_seconds = seconds_since(begin);
-    const double value = search.metric.similarity.value_or(report.radius);
+    const Neighborhood neighborhood{search.metric.similarity.value_or(report.radius), radii, search.min_radius,
+                                    search.max_neighbors};
     if (queries == nullptr) {
-      searcher.self_join(value, *sink, &progress);
+      searcher.self_join(neighborhood, *sink, &progress);
     } else {
-      searcher.radius_search(*queries, value, *sink, &progress);
+      searcher.radius_search(*queries, neighborhood, *sink, &progress);
     }
     report.statistics = searcher.statistics();
     report.statistics.seconds[static_cast<std::size_t>(Stage::kRead)] += input.seconds + scan_seconds;

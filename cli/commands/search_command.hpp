@@ -15,6 +15,9 @@ struct SearchCommand {
   bool counts_only = false;
   std::string points, queries;
   std::optional<double> radius, selectivity;
+  std::string radii;
+  std::optional<double> min_radius;
+  std::optional<std::uint64_t> max_neighbors;
   MetricFlags metric;
   SearchOptions options;
   OutputTarget output;
