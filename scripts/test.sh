@@ -63,7 +63,7 @@ pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
 
 mkdir -p build
-phase "Packages" scripts/install_dependencies.sh --test
+phase "Packages" scripts/install_dependencies.sh --test --demo
 phase "Format" scripts/check_format.sh
 phase "Layers" scripts/check_layering.py
 phase "Build (preset ci)" build ci

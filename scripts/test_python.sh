@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package's wheel, installs it into an environment of its own and tests what was installed: never the
-# source tree. Everything lies in build/python.
+# source tree. All of it lies in build/python, but for what is compiled: build/python-wheel is as deep as build/ci, so that a
+# compiler cache with relative paths has most of it already.
 #   scripts/test_python.sh [--quick] [PYTEST ARGUMENTS]
 #     --quick    without the second wheel that is built from the source distribution
 set -euo pipefail
@@ -62,7 +63,7 @@ build_wheel() {
     -C build-dir="$3" -C cmake.define.RTHISS_WARNINGS_AS_ERRORS=ON "$1"
 }
 step "Wheel"
-build_wheel . "$root/wheel" "$root/work"
+build_wheel . "$root/wheel" build/python-wheel
 ls -l "$root"/wheel/*.whl
 
 step "Installed package"

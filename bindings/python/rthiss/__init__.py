@@ -18,20 +18,30 @@ array([[0, 1],
 import atexit as _atexit
 
 from rthiss import _core
+from rthiss._analysis import Clustering, Components, FarPair, NearDuplicates
+from rthiss._clustering import connected_components, dbscan, near_duplicates
 from rthiss._index import Index
 from rthiss._neighbor_lists import NeighborLists
 from rthiss._progress import Progress
 from rthiss._radius import CurvePoint, RadiusEstimate, estimate_radius
-from rthiss._search import radius_search, self_join
+from rthiss._search import knn, radius_search, self_join
 
 __version__: str = _core.version
 __all__ = [
+    "Clustering",
+    "Components",
     "CurvePoint",
+    "FarPair",
     "Index",
+    "NearDuplicates",
     "NeighborLists",
     "Progress",
     "RadiusEstimate",
+    "connected_components",
+    "dbscan",
     "estimate_radius",
+    "knn",
+    "near_duplicates",
     "radius_search",
     "self_join",
 ]

@@ -50,6 +50,15 @@ def points_at(
 ) -> Points: ...
 def points_from_dlpack(array: object, role: str) -> Points | None: ...
 
+class Neighborhood:
+    def __init__(
+        self,
+        radius: float,
+        radii: npt.NDArray[np.float64] | None,
+        min_radius: float | None,
+        max_neighbors: int | None,
+    ) -> None: ...
+
 class SearchIndex:
     def __init__(
         self, points: Points, options: Options, progress: _ProgressCallback, log: _LogCallback
@@ -57,7 +66,7 @@ class SearchIndex:
     def search(
         self,
         queries: Points | None,
-        radius: float,
+        neighborhood: Neighborhood,
         include_self: bool,
         distances: bool,
         progress: _ProgressCallback,
@@ -66,7 +75,7 @@ class SearchIndex:
 
 class JoinStream:
     def __init__(
-        self, index: SearchIndex, radius: float, include_self: bool, distances: bool, memory_limit: int
+        self, index: SearchIndex, neighborhood: Neighborhood, include_self: bool, distances: bool, memory_limit: int
     ) -> None: ...
     def next(self, progress: _ProgressCallback, log: _LogCallback) -> _Block | None: ...
     def close(self) -> None: ...
@@ -80,6 +89,18 @@ def estimate_radius(
     progress: _ProgressCallback,
     log: _LogCallback,
 ) -> tuple[float, float, float, int, int, list[tuple[int, float, float, float, float]]]: ...
+def knn(
+    index: SearchIndex, queries: Points | None, k: int, progress: _ProgressCallback, log: _LogCallback
+) -> tuple[tuple[npt.NDArray[np.float64], _Ids], dict[str, Any]]: ...
+def dbscan(
+    index: SearchIndex, radius: float, min_points: int, progress: _ProgressCallback, log: _LogCallback
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], int]: ...
+def connected_components(
+    index: SearchIndex, radius: float, progress: _ProgressCallback, log: _LogCallback
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, tuple[int, int, float] | None]: ...
+def near_duplicates(
+    index: SearchIndex, radius: float, progress: _ProgressCallback, log: _LogCallback
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, int, tuple[int, int, float] | None]: ...
 def engines() -> list[tuple[str, bool, str]]: ...
 def indexes() -> list[tuple[str, bool, str]]: ...
 def stop_all_jobs() -> None: ...

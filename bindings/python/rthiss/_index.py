@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from rthiss import _core
-from rthiss._inputs import as_count, as_points, as_radius
+from rthiss._analysis import Clustering, Components, FarPair, NearDuplicates
+from rthiss._inputs import as_count, as_neighborhood, as_points, as_radius
 from rthiss._neighbor_lists import IdArray, NeighborLists, as_int64
 from rthiss._options import Metric, make_options
 from rthiss._progress import ProgressOption, reporting
@@ -115,26 +119,68 @@ class Index:
 
     def self_join(
         self,
-        radius: float,
+        radius: Any,
         *,
+        min_radius: float | None = None,
+        max_neighbors: int | None = None,
         include_self: bool = False,
         return_distance: bool = False,
         progress: ProgressOption = None,
     ) -> NeighborLists:
         """All pairs of rows within ``radius``; see `rthiss.self_join`."""
-        return self._run(None, len(self), radius, include_self, return_distance, progress)
+        neighborhood = as_neighborhood(radius, len(self), min_radius, max_neighbors)
+        return self._run(None, len(self), neighborhood, include_self, return_distance, progress)
 
     def search(
-        self, Q: Any, radius: float, *, return_distance: bool = False, progress: ProgressOption = None
+        self,
+        Q: Any,
+        radius: Any,
+        *,
+        min_radius: float | None = None,
+        max_neighbors: int | None = None,
+        return_distance: bool = False,
+        progress: ProgressOption = None,
     ) -> NeighborLists:
         """For each row of ``Q`` [m x d] all rows within ``radius``; see `rthiss.radius_search`."""
         queries = as_points(Q, "Q")
-        return self._run(queries, queries.rows, radius, False, return_distance, progress)
+        neighborhood = as_neighborhood(radius, queries.rows, min_radius, max_neighbors)
+        return self._run(queries, queries.rows, neighborhood, False, return_distance, progress)
+
+    def knn(
+        self, k: int, Q: Any = None, *, progress: ProgressOption = None
+    ) -> tuple[npt.NDArray[np.float64], IdArray]:
+        """The k nearest rows of each row of ``Q`` [m x d], or of ``X``; see `rthiss.knn`."""
+        queries = None if Q is None else as_points(Q, "Q")
+        with reporting(progress) as reports:
+            (distances, indices), _ = _core.knn(self._core, queries, as_count(k, "k", 1), *reports)
+        return distances, indices
+
+    def dbscan(self, radius: float, min_points: int, *, progress: ProgressOption = None) -> Clustering:
+        """Clusters of the rows; see `rthiss.dbscan`."""
+        least = as_count(min_points, "min_points", 1)
+        with reporting(progress) as reports:
+            labels, core, clusters = _core.dbscan(self._core, as_radius(radius), least, *reports)
+        return Clustering(as_int64(labels), core, clusters)
+
+    def connected_components(self, radius: float, *, progress: ProgressOption = None) -> Components:
+        """Components of the rows; see `rthiss.connected_components`."""
+        with reporting(progress) as reports:
+            labels, sizes, chained, far = _core.connected_components(self._core, as_radius(radius), *reports)
+        return Components(as_int64(labels), as_int64(sizes), chained, None if far is None else FarPair(*far))
+
+    def near_duplicates(self, radius: float, *, progress: ProgressOption = None) -> NearDuplicates:
+        """Groups of near duplicates of the rows; see `rthiss.near_duplicates`."""
+        with reporting(progress) as reports:
+            labels, keep, groups, chained, far = _core.near_duplicates(self._core, as_radius(radius), *reports)
+        pair = None if far is None else FarPair(*far)
+        return NearDuplicates(as_int64(labels), as_int64(keep), groups, chained, pair)
 
     def iter_self_join(
         self,
-        radius: float,
+        radius: Any,
         *,
+        min_radius: float | None = None,
+        max_neighbors: int | None = None,
         include_self: bool = False,
         return_distance: bool = False,
         memory_limit: int | None = None,
@@ -144,7 +190,7 @@ class Index:
 
         Parameters
         ----------
-        radius, include_self, return_distance, progress
+        radius, min_radius, max_neighbors, include_self, return_distance, progress
             As in `self_join`.
         memory_limit : int, optional
             Bytes that the search of one block may add; by default that of the index, at most 256 MiB. A few blocks
@@ -172,7 +218,8 @@ class Index:
         if memory_limit is None:
             memory_limit = min(self._memory_limit or _BLOCK_BYTES, _BLOCK_BYTES)
         limit = as_count(memory_limit, "memory_limit", 1)
-        stream = _core.JoinStream(self._core, as_radius(radius), bool(include_self), bool(return_distance), limit)
+        neighborhood = as_neighborhood(radius, len(self), min_radius, max_neighbors)
+        stream = _core.JoinStream(self._core, neighborhood, bool(include_self), bool(return_distance), limit)
         return self._blocks(stream, progress)
 
     def _blocks(
@@ -190,14 +237,14 @@ class Index:
         self,
         queries: _core.Points | None,
         count: int,
-        radius: float,
+        neighborhood: _core.Neighborhood,
         include_self: bool,
         return_distance: bool,
         progress: ProgressOption,
     ) -> NeighborLists:
         with reporting(progress) as reports:
             (indptr, indices, distances), statistics = self._core.search(
-                queries, as_radius(radius), bool(include_self), bool(return_distance), *reports
+                queries, neighborhood, bool(include_self), bool(return_distance), *reports
             )
         return NeighborLists(as_int64(indptr), indices, distances, (count, len(self)), statistics)
 

@@ -105,6 +105,33 @@ def as_radius(radius: Any, name: str = "radius") -> float:
     return number
 
 
+def as_radii(radii: Any, count: int) -> npt.NDArray[np.float64]:
+    """One radius for each of ``count`` queries, as doubles, unchanged."""
+    values = np.asarray(radii)
+    if values.shape != (count,):
+        raise ValueError(f"radius: expected a number, or one for each of {count} queries; got shape {values.shape}")
+    if values.dtype.kind not in "iuf" or _is_wide_float(values.dtype):
+        raise TypeError(f"radius: dtype {values.dtype} cannot be taken without changing values")
+    if values.dtype.kind in "iu" and values.size and max(-int(values.min()), int(values.max())) > _LARGEST_EXACT:
+        raise ValueError("radius: an integer beyond 2^53 is not a double; round it to one yourself")
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _is_wide_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" and dtype.itemsize > 8
+
+
+def as_neighborhood(radius: Any, count: int, min_radius: Any, max_neighbors: Any) -> _core.Neighborhood:
+    """What is a neighbour of each of ``count`` queries."""
+    many = np.ndim(radius) > 0
+    return _core.Neighborhood(
+        0.0 if many else as_radius(radius),
+        as_radii(radius, count) if many else None,
+        None if min_radius is None else as_radius(min_radius, "min_radius"),
+        None if max_neighbors is None else as_count(max_neighbors, "max_neighbors", 1),
+    )
+
+
 def as_count(value: Any, name: str, least: int) -> int:
     """A whole number of at least ``least``."""
     try:

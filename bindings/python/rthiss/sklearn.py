@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rthiss._clustering import dbscan
 from rthiss._index import Index
 from rthiss._neighbor_lists import NeighborLists
 
-__all__ = ["NearestNeighbors", "RadiusNeighborsTransformer"]
+__all__ = ["DBSCAN", "NearestNeighbors", "RadiusNeighborsTransformer"]
 
 _Mode = Literal["connectivity", "distance"]
 _Metric = Literal["euclidean", "cosine"]
@@ -153,6 +154,7 @@ class NearestNeighbors(_Searching):
 
     Parameters
     ----------
+    n_neighbors : int, default 5
     radius : float, default 1.0
     metric : {"euclidean", "cosine"}, default "euclidean"
     engine : str, default "auto"
@@ -177,12 +179,14 @@ class NearestNeighbors(_Searching):
     def __init__(
         self,
         *,
+        n_neighbors: int = 5,
         radius: float = 1.0,
         metric: _Metric = "euclidean",
         engine: str = "auto",
         threads: int | None = None,
         memory_limit: int | None = None,
     ) -> None:
+        self.n_neighbors = n_neighbors
         self.radius = radius
         self.metric = metric
         self.engine = engine
@@ -193,6 +197,34 @@ class NearestNeighbors(_Searching):
         """Keeps the rows ``X`` [n x d]."""
         self._fit_rows(X)
         return self
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest fitted rows of each row of ``X`` [m x d]; of the fitted rows themselves without ``X``.
+
+        Returns
+        -------
+        distances : ndarray of float64, shape (m, n_neighbors)
+            Left out without ``return_distance``.
+        indices : ndarray of int32 or int64, shape (m, n_neighbors)
+            By distance, then number. A fitted row that is its own query is left out.
+        """
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        queries = None if X is None else validate_data(self, X, dtype="numeric", reset=False)
+        distances, indices = self._index.knn(k, queries)
+        return (distances, indices) if return_distance else indices
+
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: _Mode = "connectivity"
+    ) -> scipy.sparse.csr_matrix:
+        """The same as a sparse matrix [m x n] of 1.0 or, with ``mode="distance"``, of distances."""
+        _check_mode(mode)
+        distances, indices = self.kneighbors(X, n_neighbors)
+        rows, k = indices.shape
+        data = np.ones(rows * k) if mode == "connectivity" else distances.ravel()
+        return scipy.sparse.csr_matrix(
+            (data, indices.ravel(), np.arange(0, rows * k + 1, k)), shape=(rows, self.n_samples_fit_)
+        )
 
     def radius_neighbors(
         self, X: Any = None, radius: float | None = None, return_distance: bool = True, sort_results: bool = False
@@ -230,3 +262,71 @@ def _split(values: npt.NDArray[Any], indptr: npt.NDArray[np.int64]) -> npt.NDArr
     rows = np.empty(len(indptr) - 1, dtype=object)
     rows[:] = np.split(values, indptr[1:-1]) if len(rows) else []
     return rows
+
+
+class DBSCAN(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """DBSCAN with the labels of scikit-learn's class of this name, exact also where that one rounds.
+
+    Streamed: neighbours are never all in memory, unlike there.
+
+    Parameters
+    ----------
+    eps : float, default 0.5
+        The radius, in the unit of the data; the ball is closed.
+    min_samples : int, default 5
+        Rows within the radius, itself counted, that make a row a core point.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+    engine : str, default "auto"
+    threads, memory_limit : int, optional
+        As in `rthiss.Index`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n,)
+        Cluster of each row, -1 for noise.
+    core_sample_indices_ : ndarray of int64
+        Rows that are core points, ascending.
+    components_ : ndarray, shape (core points, d)
+        Copies of those rows.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from rthiss.sklearn import DBSCAN
+    >>> DBSCAN(eps=1.0, min_samples=2).fit_predict([[0.0], [1.0], [2.0], [9.0]])
+    array([ 0,  0,  0, -1])
+    """
+
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: _Metric = "euclidean",
+        engine: str = "auto",
+        threads: int | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.engine = engine
+        self.threads = threads
+        self.memory_limit = memory_limit
+
+    def fit(self, X: Any, y: Any = None) -> "DBSCAN":
+        """Clusters the rows ``X`` [n x d]."""
+        rows = validate_data(self, X, dtype="numeric")
+        clustering = dbscan(
+            rows,
+            self.eps,
+            self.min_samples,
+            metric=self.metric,
+            engine=self.engine,
+            threads=self.threads,
+            memory_limit=self.memory_limit,
+        )
+        self.labels_ = clustering.labels
+        self.core_sample_indices_ = np.flatnonzero(clustering.core)
+        self.components_ = rows[self.core_sample_indices_]
+        return self

@@ -52,23 +52,23 @@ class ChannelSink final : public ResultSink {
 
 }  // namespace
 
-JoinStream::JoinStream(Points points, SearchOptions options, double radius)
+JoinStream::JoinStream(Points points, SearchOptions options, OwnedNeighborhood neighborhood)
     : points_(points.view.rows), distances_(options.distances), channel_(std::make_shared<Channel>()) {
-  job_ = Job::start(
-      [points = std::move(points), options = std::move(options), radius, channel = channel_](Observer& observer) {
-        struct AnnounceEnd {
-          Channel& channel;
-          ~AnnounceEnd() {
-            const std::lock_guard lock(channel.mutex);
-            channel.ended = true;
-            channel.changed.notify_all();
-          }
-        };
-        const AnnounceEnd end{*channel};
-        Searcher searcher(points.view, options);
-        ChannelSink<Channel> sink(*channel, observer);
-        searcher.self_join(radius, sink, &observer);
-      });
+  job_ = Job::start([points = std::move(points), options = std::move(options), neighborhood = std::move(neighborhood),
+                     channel = channel_](Observer& observer) {
+    struct AnnounceEnd {
+      Channel& channel;
+      ~AnnounceEnd() {
+        const std::lock_guard lock(channel.mutex);
+        channel.ended = true;
+        channel.changed.notify_all();
+      }
+    };
+    const AnnounceEnd end{*channel};
+    Searcher searcher(points.view, options);
+    ChannelSink<Channel> sink(*channel, observer);
+    searcher.self_join(neighborhood.view(), sink, &observer);
+  });
 }
 
 JoinStream::~JoinStream() { close(); }

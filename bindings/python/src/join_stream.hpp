@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "job.hpp"
+#include "owned_neighborhood.hpp"
 #include "points.hpp"
 
 namespace rthiss::python {
@@ -14,7 +15,7 @@ namespace rthiss::python {
 /// A self-join whose result is handed out in blocks of complete rows while it runs. At most two finished blocks wait.
 class JoinStream {
  public:
-  JoinStream(Points points, SearchOptions options, double radius);
+  JoinStream(Points points, SearchOptions options, OwnedNeighborhood neighborhood);
   ~JoinStream();
   JoinStream(JoinStream&&) noexcept = default;
   JoinStream& operator=(JoinStream&&) = delete;

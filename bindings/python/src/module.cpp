@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "analyses.hpp"
 #include "errors.hpp"
 #include "job.hpp"
 #include "points.hpp"
@@ -95,6 +96,7 @@ NB_MODULE(_core, module) {
   bind_points(module);
   bind_searches(module);
   bind_radius(module);
+  bind_analyses(module);
   module.def("engines", [] { return availability_of(rthiss::engines()); });
   module.def("indexes", [] { return availability_of(rthiss::indexes()); });
   module.def("stop_all_jobs", &stop_all_jobs);

@@ -1,9 +1,10 @@
 #include "radius.hpp"
 
+#include <rthiss/radius_estimate.hpp>
+
 #include <memory>
 #include <optional>
 
-#include <rthiss/radius_estimate.hpp>
 #include "job.hpp"
 #include "points.hpp"
 

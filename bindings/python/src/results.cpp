@@ -1,6 +1,5 @@
 #include "results.hpp"
 
-#include <nanobind/ndarray.h>
 #include <rthiss/observer.hpp>
 
 #include <limits>
@@ -11,22 +10,8 @@ namespace rthiss::python {
 
 namespace {
 
-/// A NumPy array of `To` over the elements of `From`, which are bit for bit the same: all of them fit both types.
-template <typename To, typename From>
-nb::object adopt(Array<From>&& elements) {
-  static_assert(sizeof(To) == sizeof(From));
-  auto* const owner = new Array<From>(std::move(elements));
-  const nb::capsule capsule(owner, [](void* held) noexcept { delete static_cast<Array<From>*>(held); });
-  static const To nothing{};
-  const void* const data = owner->empty() ? static_cast<const void*>(&nothing) : owner->data();
-  return nb::cast(nb::ndarray<nb::numpy, To, nb::ndim<1>>(const_cast<void*>(data), {owner->size()}, capsule));
-}
-
 nb::object adopt_ids(Array<std::uint32_t>&& ids, bool narrow) {
-  if (narrow) return adopt<std::int32_t>(std::move(ids));
-  Array<std::int64_t> wide(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) wide[i] = ids[i];
-  return adopt<std::int64_t>(std::move(wide));
+  return narrow ? adopt<std::int32_t>(std::move(ids)) : widen(std::move(ids));
 }
 
 nb::object adopt_distances(Array<double>&& distances, bool present) {
@@ -40,6 +25,12 @@ bool fits_int32(std::uint64_t points, std::uint64_t pairs) {
 
 }  // namespace
 
+nb::object widen(Array<std::uint32_t>&& ids) {
+  Array<std::int64_t> wide(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) wide[i] = ids[i];
+  return adopt<std::int64_t>(std::move(wide));
+}
+
 nb::tuple to_python(NeighborLists&& lists, std::uint64_t points, bool distances) {
   const bool narrow = fits_int32(points, lists.pairs());
   return nb::make_tuple(adopt<std::int64_t>(std::move(lists.begin)), adopt_ids(std::move(lists.ids), narrow),
@@ -51,6 +42,20 @@ nb::tuple to_python(NeighborChunk&& chunk, std::uint64_t points, bool distances)
   return nb::make_tuple(adopt_ids(std::move(chunk.query_ids), narrow), adopt<std::int64_t>(std::move(chunk.row_begin)),
                         adopt_ids(std::move(chunk.neighbor_ids), narrow),
                         adopt_distances(std::move(chunk.distances), distances));
+}
+
+nb::tuple to_python(NearestNeighbors&& nearest, std::uint64_t points) {
+  const std::size_t m = nearest.queries, k = nearest.k;
+  nb::object distances = adopt<double>(std::move(nearest.distances), {m, k});
+  if (fits_int32(points, 0)) {
+    static_assert(static_cast<std::int32_t>(kNoNeighbor) == -1);
+    return nb::make_tuple(distances, adopt<std::int32_t>(std::move(nearest.ids), {m, k}));
+  }
+  Array<std::int64_t> wide(nearest.ids.size());
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    wide[i] = nearest.ids[i] == kNoNeighbor ? -1 : static_cast<std::int64_t>(nearest.ids[i]);
+  }
+  return nb::make_tuple(distances, adopt<std::int64_t>(std::move(wide), {m, k}));
 }
 
 nb::dict to_python(const SearchStatistics& statistics) {

@@ -31,7 +31,13 @@ in several blocks: True
 54872 points have 6 neighbours
 """,
     "choose_radius.py": None,
+    "fashion_mnist.py": "",
+    "near_duplicates.py": None,
 }
+
+needs_images = pytest.mark.skipif(
+    not Path("/usr/share/datasets/fashion-mnist").exists(), reason="the package dataset-fashion-mnist is not installed"
+)
 
 
 def run_example(name, *arguments):
@@ -53,3 +59,22 @@ def test_choose_radius():
     lines = run_example("choose_radius.py").splitlines()
     assert "50 neighbours in the mean" in lines[-2]
     assert 45 < float(lines[-1].split()[4]) < 55
+
+
+@needs_images
+def test_near_duplicates():
+    lines = run_example("near_duplicates.py").splitlines()
+    kept, dropped = (int(word.strip(",")) for word in lines[1].split()[1::2])
+    assert kept + dropped == 10_000
+    assert 0 < dropped < 5000
+
+
+@needs_images
+def test_notebook(tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    pytest.importorskip("matplotlib")
+    notebook = nbformat.read(EXAMPLES / "fashion_mnist.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4

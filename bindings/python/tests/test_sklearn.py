@@ -4,16 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn import neighbors
+from sklearn import cluster, neighbors
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rthiss.sklearn import NearestNeighbors, RadiusNeighborsTransformer
+from rthiss.sklearn import DBSCAN, NearestNeighbors, RadiusNeighborsTransformer
 
 ESTIMATORS = [RadiusNeighborsTransformer(), NearestNeighbors()]
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([*ESTIMATORS, DBSCAN()])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -91,3 +91,30 @@ def test_wrong_parameters(rows):
         RadiusNeighborsTransformer(mode="weight").fit(rows)
     with pytest.raises(ValueError, match="return_distance"):
         NearestNeighbors().fit(rows).radius_neighbors(return_distance=False, sort_results=True)
+
+
+def test_kneighbors(rows, queries):
+    ours = NearestNeighbors(n_neighbors=4).fit(rows)
+    theirs = neighbors.NearestNeighbors(n_neighbors=4, algorithm="kd_tree").fit(rows)
+    for X in (None, queries):
+        distances, indices = ours.kneighbors(X)
+        expected_distances, expected = theirs.kneighbors(X)
+        assert np.array_equal(indices, expected)
+        assert np.allclose(distances, expected_distances, atol=1e-12)
+        assert np.array_equal(ours.kneighbors(X, 2, return_distance=False), expected[:, :2])
+        for mode in ("connectivity", "distance"):
+            graph = ours.kneighbors_graph(X, mode=mode)
+            assert np.allclose(graph.toarray(), theirs.kneighbors_graph(X, mode=mode).toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize(("eps", "min_samples"), [(0.1, 5), (0.15, 5), (0.15, 1), (0.2, 20), (1e-9, 2), (9.0, 5)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dbscan_has_scikit_learns_labels(eps, min_samples, dtype, rng):
+    centers = rng.random((12, 4))
+    rows = (centers[rng.integers(0, 12, 800)] + 0.05 * rng.standard_normal((800, 4))).astype(dtype)
+    ours = DBSCAN(eps=eps, min_samples=min_samples).fit(rows)
+    theirs = cluster.DBSCAN(eps=eps, min_samples=min_samples, algorithm="kd_tree").fit(rows.astype(np.float64))
+    assert np.array_equal(ours.labels_, theirs.labels_)
+    assert np.array_equal(ours.core_sample_indices_, theirs.core_sample_indices_)
+    assert np.array_equal(ours.components_, theirs.components_.astype(dtype))
+    assert np.array_equal(ours.fit_predict(rows), theirs.labels_)
