@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building needs, by apt-get (Debian 12, Ubuntu 24.04), as root or through sudo.
 #   scripts/install_dependencies.sh [--test] [--demo]
-#     --test   also what scripts/test.sh needs: clang with its run-time libraries, clang-format, Python's venv
+#     --test   also what scripts/test.sh needs: clang with its run-time libraries, clang-format, ccache,
+#              Python's headers and venv, the data set of the Python examples
 #     --demo   also the data set of scripts/demo.sh
 # When everything is there already it returns at once and touches nothing.
 set -euo pipefail
@@ -12,7 +13,8 @@ packages=(g++ cmake ninja-build "pkg-config|pkgconf" libtbb-dev libhwy-dev "?lib
 for option in "$@"; do
   case $option in
     # clang-format by version: another one formats differently.
-    --test) packages+=(clang "libclang-rt-dev|libclang-rt-14-dev" clang-format-14 python3 python3-venv ca-certificates) ;;
+    --test) packages+=(clang "libclang-rt-dev|libclang-rt-14-dev" clang-format-14 "?ccache" python3 python3-dev
+                       python3-venv ca-certificates dataset-fashion-mnist) ;;
     --demo) packages+=(dataset-fashion-mnist) ;;
     *) echo "install_dependencies.sh: unknown option $option (known: --test, --demo)" >&2; exit 2 ;;
   esac

@@ -59,11 +59,10 @@ prepare_python() {
 }
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt; }
 
-# A compiler cache, where there is one, saves most of a second run.
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
-
 mkdir -p build
-phase "Packages" scripts/install_dependencies.sh --test --demo
+phase "Packages" scripts/install_dependencies.sh --test
+# A compiler cache, where there is one, saves most of a second run, and of the Python package's build.
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}; fi
 phase "Format" scripts/check_format.sh
 phase "Layers" scripts/check_layering.py
 phase "Build (preset ci)" build ci
