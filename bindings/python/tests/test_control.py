@@ -79,6 +79,15 @@ def some_rows():
     return np.random.default_rng(5).random((20_000, 32))
 
 
+@pytest.fixture
+def interruptible():
+    """Shells start what runs in the background with SIGINT ignored, and Python keeps to that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_keyboard_interrupt_and_afterwards():
     index = rthiss.Index(large_rows(), **SLOW)
     timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
@@ -90,6 +99,7 @@ def test_keyboard_interrupt_and_afterwards():
     assert index.search(np.zeros((1, 300)), 0.1).nnz == 0
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_keyboard_interrupt_of_an_iteration():
     index = rthiss.Index(large_rows(), **SLOW)
     timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
