@@ -12,19 +12,6 @@ namespace {
 
 constexpr std::uint64_t kCenterRows = 256;
 
-bool float32_holds(DType dtype) {
-  switch (dtype) {
-    case DType::kInt32:
-    case DType::kUInt32:
-    case DType::kInt64:
-    case DType::kUInt64:
-    case DType::kFloat64:
-      return false;
-    default:
-      return true;
-  }
-}
-
 /// Uniform in [0, below) by rejection; the standard distributions differ from library to library.
 std::uint64_t draw(std::mt19937_64& engine, std::uint64_t below) {
   const std::uint64_t limit = ~std::uint64_t{0} - ~std::uint64_t{0} % below;
@@ -72,7 +59,7 @@ RowImage RowImage::choose(const Dataset& points, const Dataset& queries, bool co
   if (cosine) return image;
   const double largest = std::max(points.grid().max_abs, queries.grid().max_abs);
   if (largest > 0) image.scale = std::ldexp(1.0, std::clamp(-std::ilogb(largest) - 1, -1022, 1022));
-  if (float32_holds(points.dtype()) && float32_holds(queries.dtype())) return image;
+  if (held_by_float(points.dtype()) && held_by_float(queries.dtype())) return image;
   image.center.assign(points.columns(), 0.0);
   const std::vector<std::uint32_t> rows = sample_rows(points, kCenterRows, 0);
   std::vector<double> row(points.columns());

@@ -26,19 +26,6 @@ constexpr std::int64_t kIntegerLimit = std::int64_t{1} << 53;
 bool beyond_limit(std::int64_t value) { return value > kIntegerLimit || value < -kIntegerLimit; }
 bool beyond_limit(std::uint64_t value) { return value > static_cast<std::uint64_t>(kIntegerLimit); }
 
-bool is_float32_at_most(DType dtype) {
-  switch (dtype) {
-    case DType::kInt32:
-    case DType::kUInt32:
-    case DType::kInt64:
-    case DType::kUInt64:
-    case DType::kFloat64:
-      return false;
-    default:
-      return true;
-  }
-}
-
 // Integers of up to 32 bits without gaps, in native byte order: two operations on whole vectors of them.
 using IntegerScan = void (*)(const std::byte* first, std::size_t count, ValueScan& values);
 
@@ -201,6 +188,19 @@ std::string integer_text(const std::byte* at, bool swapped) {
 
 }  // namespace
 
+bool held_by_float(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kInt32:
+    case DType::kUInt32:
+    case DType::kInt64:
+    case DType::kUInt64:
+    case DType::kFloat64:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Dataset::Dataset(PointsView view, NonFinite policy, std::string_view role, const ThreadPool& pool)
     : view_(view), read_(element_reader<double>(view.dtype, view.byte_swapped)) {
   if (view_.columns == 0) throw InvalidArgument(fmt::format("{}: no columns; at least one is needed", role));
@@ -214,7 +214,7 @@ Dataset::Dataset(PointsView view, NonFinite policy, std::string_view role, const
   if (view_.rows != 0 && view_.data == nullptr) {
     throw InvalidArgument(fmt::format("{}: a null pointer for {} x {} values", role, view_.rows, view_.columns));
   }
-  if (is_float32_at_most(view_.dtype)) {
+  if (held_by_float(view_.dtype)) {
     scan<float>(policy, role, pool);
   } else {
     scan<double>(policy, role, pool);

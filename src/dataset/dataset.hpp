@@ -15,6 +15,9 @@ namespace rthiss {
 
 class ThreadPool;
 
+/// Does float32 hold every value of the type?
+[[nodiscard]] bool held_by_float(DType dtype) noexcept;
+
 /// A checked view of the caller's rows: finite (or marked), shape and dtype usable, and what is known of the values.
 /// Rows are read as float64, into which every accepted value widens exactly.
 class Dataset {

@@ -59,19 +59,6 @@ bool has_negative(const Dataset& data, const ThreadPool& pool) {
 constexpr int kLowestGrid = -537;
 constexpr int kHighestGrid = 485;
 
-bool held_by_float(DType dtype) {
-  switch (dtype) {
-    case DType::kInt32:
-    case DType::kUInt32:
-    case DType::kInt64:
-    case DType::kUInt64:
-    case DType::kFloat64:
-      return false;
-    default:
-      return true;
-  }
-}
-
 }  // namespace
 
 FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, bool cosine, double radius,

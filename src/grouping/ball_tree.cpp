@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "common/parallel.hpp"
@@ -84,11 +83,7 @@ Grouping build_ball_tree(const ProjectedPoints& points, const GroupingOptions& o
   check_grouping(points.points, points.width, options);
   const std::size_t n = points.points;
   const LeafRanges leaves = leaves_of(n, options);
-  Grouping grouping;
-  grouping.height = leaves.height();
-  grouping.original_id = Array<std::uint32_t>(n);
-  std::iota(grouping.original_id.begin(), grouping.original_id.end(), 0U);
-  grouping.group_begin = begins_of_filled_leaves(leaves, n);
+  Grouping grouping = unsorted_groups(leaves, n);
   if (n == 0) return grouping;
   BallTreeBuilder(points, std::min(options.split_components, points.width), leaves, grouping.original_id.data())
       .build(pool);

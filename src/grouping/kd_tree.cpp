@@ -181,11 +181,7 @@ Grouping build_kd_tree(const ProjectedPoints& points, const GroupingOptions& opt
   check_grouping(points.points, points.width, options);
   const std::size_t n = points.points;
   const LeafRanges leaves = leaves_of(n, options);
-  Grouping grouping;
-  grouping.height = leaves.height();
-  grouping.original_id = Array<std::uint32_t>(n);
-  std::iota(grouping.original_id.begin(), grouping.original_id.end(), 0u);
-  grouping.group_begin = begins_of_filled_leaves(leaves, n);
+  Grouping grouping = unsorted_groups(leaves, n);
   if (n == 0) return grouping;
 
   const std::size_t components = std::min(options.split_components, points.width);

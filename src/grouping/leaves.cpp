@@ -33,6 +33,15 @@ LeafRanges leaves_of(std::uint64_t points, const GroupingOptions& options) {
                              : LeafRanges::of_leaf_size(points, options.leaf_size);
 }
 
+Grouping unsorted_groups(const LeafRanges& leaves, std::size_t points) {
+  Grouping grouping;
+  grouping.height = leaves.height();
+  grouping.original_id = Array<std::uint32_t>(points);
+  std::iota(grouping.original_id.begin(), grouping.original_id.end(), 0U);
+  grouping.group_begin = begins_of_filled_leaves(leaves, points);
+  return grouping;
+}
+
 Array<std::uint32_t> begins_of_filled_leaves(const LeafRanges& leaves, std::size_t points) {
   // More leaves than points: every leaf holds one point or none.
   if (leaves.leaves() >= points) {

@@ -16,10 +16,10 @@ inline constexpr double kUsableSquare = 0x1p255;
 ///   |p - Q^T z| <= b = (g u sqrt(k) (1 + eta) + eta) |z|        since |V - Q| <= eta and | |V|^T |z| | <= |V|_F |z|,
 ///   |r^2 - |(I - Q Q^T) z|^2| <= delta = 2 |p| b + b^2 + (d + k + 8) 2^-53 |z|^2,
 ///   |r - |(I - Q Q^T) z|| <= min(sqrt(delta), delta / r) =: c,
-/// (of the 8 in delta two are for its own sums, the others pay for the rounding of r, of at most 2^-53 r)
-/// where products that underflow add d 2^-149 a component to b, and (Q^T z, |(I - Q Q^T) z|) is a contraction of z, so
-/// the error of the row (load_error) and of the subtraction of the centre (u |z|) add once to the Euclidean norm
-/// sqrt(b^2 + (c + u r)^2) of both.
+/// where delta's own sums need (d + k - 1) 2^-53 |z|^2 of its last term and what is left, at least 9 2^-53 r of c, pays
+/// for the rounding of r; products that underflow add d 2^-149 a component to b, and (Q^T z, |(I - Q Q^T) z|) is a
+/// contraction of z, so the error of the row (load_error) and of the subtraction of the centre (u |z|) add once to the
+/// Euclidean norm sqrt(b^2 + (c + u r)^2) of both.
 class PcaErrorBound {
  public:
   /// `units`: g, the bound on a component of the product relative to sum_c |V_cj z_c|, in units of u = 2^-24.

@@ -55,19 +55,6 @@ DeviceArray<Real> upload_as(const Dataset& data, std::size_t stride, DeviceMemor
 
 }  // namespace
 
-bool held_by_float(DType dtype) {
-  switch (dtype) {
-    case DType::kInt32:
-    case DType::kUInt32:
-    case DType::kInt64:
-    case DType::kUInt64:
-    case DType::kFloat64:
-      return false;
-    default:
-      return true;
-  }
-}
-
 UploadedRows upload_rows(const Dataset& data, bool as_double, DeviceMemory& memory, const ThreadPool& pool,
                          Stream stream) {
   UploadedRows out;

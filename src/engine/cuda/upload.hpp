@@ -16,9 +16,6 @@ struct UploadedRows {
   std::uint32_t stride = 0;  ///< elements, a multiple of 4
 };
 
-/// Does float32 hold every value of the type?
-[[nodiscard]] bool held_by_float(DType dtype);
-
 /// Through the pinned ring; ordered in `stream`. `as_double`: values64 whatever the type.
 [[nodiscard]] UploadedRows upload_rows(const Dataset& data, bool as_double, DeviceMemory& memory,
                                        const ThreadPool& pool, Stream stream);
