@@ -56,12 +56,13 @@ struct Outcome {
   rthiss::SearchStatistics statistics;
 };
 
-Outcome run(const rthiss::PointsView& points, double radius, const std::string& preset, const std::string& mode) {
+Outcome run(const rthiss::PointsView& points, double radius, const std::string& preset, const std::string& mode,
+            const rthiss::ThreadPool& pool) {
   rthiss::SearchOptions options;
   options.engine = "cuda";
   options.preset = preset;
   // Streams in small parts, of which two are in memory at a time.
-  options.memory_limit = std::uint64_t{mode == "checksum" ? 16 : 100} << 30;
+  options.memory_limit = (mode == "checksum" ? std::uint64_t{16} : std::uint64_t{100}) << 30;
   Outcome outcome;
   const auto start = Clock::now();
   rthiss::Searcher searcher(points, options);
@@ -71,7 +72,7 @@ Outcome run(const rthiss::PointsView& points, double radius, const std::string& 
     outcome.pairs = sink.pairs();
     outcome.seconds = seconds_since(start);
   } else if (mode == "checksum") {
-    rthiss::ChecksumSink sink;
+    rthiss::ChecksumSink sink(&pool);
     searcher.self_join(radius, sink);
     outcome.pairs = sink.checksum().pairs;
     outcome.sum = sink.checksum().sum;
@@ -88,8 +89,8 @@ Outcome run(const rthiss::PointsView& points, double radius, const std::string& 
 bool report(const Join& join, const rthiss::PointsView& points, std::uint64_t rows, int repeats,
             const std::string& preset, const std::string& mode, const rthiss::ThreadPool& pool) {
   std::vector<Outcome> outcomes;
-  const double cold = run(points, join.radius, preset, mode).seconds;
-  for (int i = 0; i < repeats; ++i) outcomes.push_back(run(points, join.radius, preset, mode));
+  const double cold = run(points, join.radius, preset, mode, pool).seconds;
+  for (int i = 0; i < repeats; ++i) outcomes.push_back(run(points, join.radius, preset, mode, pool));
   std::sort(outcomes.begin(), outcomes.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   const Outcome& median = outcomes[outcomes.size() / 2];
   const rthiss::SearchStatistics& seen = median.statistics;

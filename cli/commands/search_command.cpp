@@ -91,10 +91,10 @@ std::string sink_note(const ResultSink& sink) {
   return {};
 }
 
-std::unique_ptr<ResultSink> choose_sink(const SearchCommand& search) {
+std::unique_ptr<ResultSink> choose_sink(const SearchCommand& search, const ThreadPool& pool) {
   if (!search.output.path.empty()) return search.output.make_sink();
   if (search.counts_only) return std::make_unique<CountsSink>();
-  return std::make_unique<ChecksumSink>();
+  return std::make_unique<ChecksumSink>(&pool);
 }
 
 }  // namespace
@@ -154,7 +154,8 @@ int run_search(SearchCommand& search) {
   report.explain = search.explain;
   report.radius = search.radius.value_or(0);
 
-  std::unique_ptr<ResultSink> sink = choose_sink(search);
+  const ThreadPool pool(search.options.threads);  // of the sink
+  std::unique_ptr<ResultSink> sink = choose_sink(search, pool);
   {
     ProgressLine progress(search.progress);
     auto begin = Clock::now();

@@ -1,8 +1,14 @@
 #include "result/checksum.hpp"
 
+#include <mutex>
+
+#include "common/parallel.hpp"
+
 namespace rthiss {
 
 namespace {
+
+constexpr std::size_t kRowGrain = 64;
 
 // The finaliser of SplitMix64: a bijection of 64-bit words in which each input bit flips about half of the output's.
 std::uint64_t mix(std::uint64_t z) noexcept {
@@ -35,9 +41,20 @@ void ChecksumSink::begin(const ResultShape& shape) {
 
 void ChecksumSink::consume(NeighborChunk&& chunk) {
   check_.accept(chunk);
-  for (std::size_t r = 0; r < chunk.query_ids.size(); ++r) {
-    const std::uint64_t first = chunk.row_begin[r];
-    checksum_.add_row(chunk.query_ids[r], chunk.neighbor_ids.span().subspan(first, chunk.row_begin[r + 1] - first));
+  std::mutex mutex;
+  const auto add_rows = [&](std::size_t first, std::size_t last) {
+    PairChecksum part;
+    for (std::size_t r = first; r < last; ++r) {
+      const std::uint64_t begin = chunk.row_begin[r];
+      part.add_row(chunk.query_ids[r], chunk.neighbor_ids.span().subspan(begin, chunk.row_begin[r + 1] - begin));
+    }
+    const std::lock_guard lock(mutex);
+    checksum_ += part;
+  };
+  if (pool_ != nullptr) {
+    pool_->for_ranges(0, chunk.query_ids.size(), kRowGrain, add_rows);
+  } else {
+    add_rows(0, chunk.query_ids.size());
   }
 }
 

@@ -27,9 +27,14 @@ struct PairChecksum {
 
 [[nodiscard]] PairChecksum checksum_of(const NeighborLists& lists) noexcept;
 
+class ThreadPool;
+
 /// Takes the checksum of all rows and keeps none of them.
 class ChecksumSink final : public ResultSink {
  public:
+  /// `pool` adds rows up in parallel; it must outlive the sink. Null: the calling thread does.
+  explicit ChecksumSink(const ThreadPool* pool = nullptr) noexcept : pool_(pool) {}
+
   void begin(const ResultShape& shape) override;
   void consume(NeighborChunk&& chunk) override;
   void finish() override { check_.finish(); }
@@ -37,6 +42,7 @@ class ChecksumSink final : public ResultSink {
   [[nodiscard]] const PairChecksum& checksum() const noexcept { return checksum_; }
 
  private:
+  const ThreadPool* pool_;
   ChunkCheck check_;
   PairChecksum checksum_;
 };

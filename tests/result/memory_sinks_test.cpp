@@ -87,6 +87,10 @@ TEST_P(SinkShapes, ChecksumDependsOnNeitherChunksNorOrder) {
     feed_shuffled(parts, expected, 6, seed);
     EXPECT_EQ(parts.checksum(), whole.checksum());
   }
+  const ThreadPool pool(3);
+  ChecksumSink parallel(&pool);
+  feed_shuffled(parallel, expected, 2, 4);
+  EXPECT_EQ(parallel.checksum(), whole.checksum());
   CsrSink lists;
   feed_whole(lists, expected);
   EXPECT_EQ(checksum_of(lists.take()), whole.checksum());

@@ -7,7 +7,7 @@
 
 #include "engine/cuda/bounds.hpp"
 #include "engine/cuda/candidate_pass.hpp"
-#include "engine/cuda/chunk_parts.hpp"
+#include "engine/cuda/chunk_transfer.hpp"
 #include "engine/cuda/device_types.hpp"
 #include "engine/cuda/direct_join.hpp"
 #include "engine/cuda/download.hpp"
@@ -50,6 +50,7 @@ struct CudaSlot final : BatchSlot {
   CandidatePass candidates;
   std::vector<NeighborChunk> parts;  // of a block whose groups are split
   std::optional<DeviceChunk> chunk;
+  ChunkTransfer transfer;
 };
 
 class CudaStages final : public SearchStages {
@@ -166,10 +167,12 @@ class CudaStages final : public SearchStages {
     return first[end] - first[begin];
   }
 
-  /// The host holds a batch's rows, the device also what leads to them.
-  std::uint64_t batch_budget(std::uint64_t host_budget) const override {
+  /// The host holds a batch's rows, the device also what leads to them; both of as many batches as are in flight.
+  std::uint64_t batch_budget(std::uint64_t host_budget) override {
     const std::uint64_t room = memory_.available();
-    return std::min(host_budget, room - room / 16);
+    const std::uint64_t budget = std::min(host_budget, room - room / 16);
+    slots_ = budget / tuning::kSlots < tuning::kLeastBatchBytes ? 1 : tuning::kSlots;
+    return budget / slots_;
   }
   ByteModel counting_bytes() const override { return {16, direct() ? 0 : sizeof(std::uint32_t)}; }
   std::uint64_t counting_room(std::uint64_t budget) const override { return budget; }
@@ -180,7 +183,7 @@ class CudaStages final : public SearchStages {
     const double per_hit = static_cast<double>(std::max<std::uint64_t>(bytes.per_hit, bytes_per_pair));
     return {rows * bytes.per_row, bytes.per_entry + static_cast<std::uint64_t>(hits * per_hit)};
   }
-  std::size_t slots() const override { return 1; }
+  std::size_t slots() const override { return slots_; }
 
   std::unique_ptr<BatchSlot> make_slot() override { return std::make_unique<CudaSlot>(); }
 
@@ -223,20 +226,14 @@ class CudaStages final : public SearchStages {
     });
   }
 
-  void start_compact(BatchSlot& /*slot*/, std::uint32_t /*block_begin*/, std::uint32_t /*block_end*/) override {}
-
-  NeighborChunk finish_compact(BatchSlot& slot) override {
+  void start_compact(BatchSlot& slot, std::uint32_t /*block_begin*/, std::uint32_t /*block_end*/) override {
     auto& own = static_cast<CudaSlot&>(slot);
-    NeighborChunk chunk = download(*own.chunk, pool_, stream());
+    own.transfer.start(std::move(*own.chunk), stream(), std::move(own.parts), task_, setup_.options->distances);
     own.chunk.reset();
-    if (!own.parts.empty()) {
-      own.parts.push_back(std::move(chunk));
-      chunk = join_parts(own.parts);
-      own.parts.clear();
-    }
-    if (setup_.options->distances) add_distances(task_, chunk);
-    return chunk;
+    own.parts.clear();
   }
+
+  NeighborChunk finish_compact(BatchSlot& slot) override { return static_cast<CudaSlot&>(slot).transfer.finish(); }
 
   std::uint64_t peak_device_bytes() const override { return memory_.peak(); }
 
@@ -348,6 +345,7 @@ class CudaStages final : public SearchStages {
   SideData points_;
   std::optional<SideData> other_queries_;
   bool single_queries_ = false;
+  std::size_t slots_ = 1;
   std::optional<CandidateThreshold> threshold_;
   Hierarchy group_tree_, block_tree_;
   CandidatePass::Setup candidate_setup_;
