@@ -33,6 +33,6 @@ if $sanitize; then
   for tool in memcheck racecheck initcheck; do
     printf '\n=== compute-sanitizer --tool %s\n' "$tool"
     # initcheck looks at what kernels read; padding of pooled memory is never read.
-    "$sanitizer" --tool "$tool" --error-exitcode 1 --print-limit 20 build/cuda/bin/gpu_stages_test --gtest_brief=1
+    "$sanitizer" --tool "$tool" --error-exitcode 1 --print-limit 20 build/cuda/bin/gpu_sanitize_test --gtest_brief=1
   done
 fi

@@ -25,7 +25,7 @@ class Array {
 
   Array() noexcept = default;
   /// Uninitialised elements. Throws std::bad_alloc.
-  explicit Array(std::size_t size) : data_(allocate(size)), size_(size) {}
+  explicit Array(std::size_t size) : data_(allocate(size)), size_(size), capacity_(size) {}
   Array(std::size_t size, const T& value) : Array(size) {
     for (T& element : *this) element = value;
   }
@@ -33,15 +33,30 @@ class Array {
     for (std::size_t i = 0; i < source.size(); ++i) data_[i] = source[i];
   }
   Array(Array&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, std::size_t{0})) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, std::size_t{0})),
+        capacity_(std::exchange(other.capacity_, std::size_t{0})) {}
   Array& operator=(Array&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
     return *this;
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   ~Array() { std::free(data_); }
+
+  /// Now `size` elements, uninitialised: in the memory that is there if it is large enough, else in new memory.
+  /// Throws std::bad_alloc and is then empty.
+  void reset(std::size_t size) {
+    if (size > capacity_) {
+      std::free(std::exchange(data_, nullptr));
+      size_ = capacity_ = 0;
+      data_ = allocate(size);
+      capacity_ = size;
+    }
+    size_ = size;
+  }
 
   [[nodiscard]] T* data() noexcept { return data_; }
   [[nodiscard]] const T* data() const noexcept { return data_; }
@@ -70,6 +85,7 @@ class Array {
 
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t capacity_ = 0;  // elements that fit into the memory
 };
 
 }  // namespace rthiss

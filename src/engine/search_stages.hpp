@@ -104,6 +104,8 @@ class SearchStages {
   virtual void start_compact(BatchSlot& slot, std::uint32_t block_begin, std::uint32_t block_end) = 0;
   /// The rows; the slot is then as it was made.
   [[nodiscard]] virtual NeighborChunk finish_compact(BatchSlot& slot) = 0;
+  /// Gives back rows that came from the slot, after use: what memory they still own may serve the next ones.
+  virtual void reuse(BatchSlot& /*slot*/, NeighborChunk&& /*rows*/) {}
 
   /// Largest number of bytes that the engine had in memory of its own.
   [[nodiscard]] virtual std::uint64_t peak_device_bytes() const { return 0; }

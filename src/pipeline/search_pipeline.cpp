@@ -312,6 +312,7 @@ void SearchPipeline::hand_on(State& state, BatchSlot& slot, ResultSink& sink, Se
   }
   const StageTimer timer(Stage::kOutput, statistics, observer_);
   sink.consume(std::move(chunk));
+  state.stages->reuse(slot, std::move(chunk));  // what the sink has left of it
 }
 
 PairEstimate SearchPipeline::estimate_pairs(State& state, SearchStatistics& statistics) {

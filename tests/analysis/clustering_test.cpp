@@ -187,7 +187,7 @@ TEST(Clustering, GivesABorderPointToTheLowestCluster) {
   // Two clusters of three, of which the one with the higher coordinates has the lower ids, and a point between them.
   const Rows rows = {{9.0}, {10.0}, {11.0}, {7.0}, {5.0}, {4.0}, {3.0}};
   const TypedPoints points = typed_points(rows, DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   const Clustering found = dbscan(searcher, 2.0, 4);
   expect_equal(found.labels, std::vector<std::int64_t>{0, 0, 0, 0, 1, 1, 1}, "label");
   EXPECT_EQ(found.core_points, 2U);
@@ -197,7 +197,7 @@ TEST(Clustering, GivesABorderPointToTheLowestCluster) {
 TEST(Clustering, SaysThatAChainIsNoClique) {
   const Rows rows = {{0.0}, {0.9}, {1.8}};
   const TypedPoints points = typed_points(rows, DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   const Components found = connected_components(searcher, 1.0);
   EXPECT_EQ(searcher.statistics().pairs, 4U);
   EXPECT_EQ(found.components, 1U);
@@ -214,7 +214,7 @@ TEST(Clustering, SaysThatAChainIsNoClique) {
 
 TEST(Clustering, RefusesWhatCannotBe) {
   const TypedPoints points = typed_points(lattice(5, 2, 4), DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   EXPECT_THROW((void)dbscan(searcher, 1.0, 0), InvalidArgument);
   for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THROW((void)dbscan(searcher, radius, 1), InvalidArgument);

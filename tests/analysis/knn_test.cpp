@@ -114,7 +114,7 @@ TEST(Knn, SearchesForOtherRows) {
 TEST(Knn, CountsARowItselfOnRequest) {
   const Rows rows = lattice(70, 2, 4);
   const TypedPoints points = typed_points(rows, DType::kUInt8, Layout::kPlain);
-  SearchOptions options;
+  SearchOptions options = default_options();
   options.include_self = true;
   Searcher searcher(points.view, options);
   expect_nearest(knn(searcher, 70), euclidean_table(rows, rows), 70, false);
@@ -126,7 +126,7 @@ TEST(Knn, LeavesIgnoredRowsOut) {
   rows[3][1] = std::numeric_limits<double>::quiet_NaN();
   rows[39][0] = std::numeric_limits<double>::infinity();
   const TypedPoints points = typed_points(rows, DType::kFloat64, Layout::kPlain);
-  SearchOptions options;
+  SearchOptions options = default_options();
   options.nonfinite = NonFinite::kIgnore;
   Searcher searcher(points.view, options);
   const NearestNeighbors found = knn(searcher, 37);
@@ -150,7 +150,7 @@ TEST(Knn, LeavesIgnoredRowsOut) {
 TEST(Knn, RefusesWhatCannotBe) {
   const Rows rows = uniform_rows(5, 2, 0.0, 1.0);
   const TypedPoints points = typed_points(rows, DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   EXPECT_THROW((void)knn(searcher, 0), InvalidArgument);
   EXPECT_THROW((void)knn(searcher, 5), InvalidArgument);
   EXPECT_THROW((void)knn(searcher, ~std::uint64_t{0}), InvalidArgument);
@@ -159,7 +159,7 @@ TEST(Knn, RefusesWhatCannotBe) {
   const double wide[3] = {};
   EXPECT_THROW((void)knn(searcher, PointsView::row_major(wide, 1, 3), 1), InvalidArgument);
 
-  SearchOptions limited;
+  SearchOptions limited = default_options();
   limited.max_results = 9;
   EXPECT_THROW((void)knn(*std::make_unique<Searcher>(points.view, limited), 2), OutOfMemory);
   limited.max_results = 10;
@@ -173,12 +173,12 @@ TEST(Knn, RefusesWhatCannotBe) {
 
 TEST(Knn, IsEmptyWithoutQueries) {
   const TypedPoints none = double_points({}, 3);
-  Searcher empty(none.view);
+  Searcher empty(none.view, default_options());
   EXPECT_EQ(knn(empty, 4).ids.size(), 0U);
   EXPECT_EQ(knn(empty, 4).k, 4U);
   const TypedPoints points = typed_points(uniform_rows(6, 3, 0.0, 1.0), DType::kFloat64, Layout::kPlain);
   EXPECT_THROW((void)knn(empty, points.view, 1), InvalidArgument);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   EXPECT_EQ(knn(searcher, none.view, 2).queries, 0U);
 }
 
@@ -187,7 +187,7 @@ TEST(Knn, StopsWhenCancelled) {
     [[nodiscard]] bool cancelled() const override { return true; }
   } stop;
   const TypedPoints points = typed_points(uniform_rows(50, 3, 0.0, 1.0), DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   EXPECT_THROW((void)knn(searcher, 3, &stop), Cancelled);
   EXPECT_EQ(knn(searcher, 3).ids.size(), 150U);
 }

@@ -13,8 +13,7 @@
 #include "support/sample_rows.hpp"
 #include "support/search_check.hpp"
 
-// The stages of the engine 'cuda' one by one against those of the host, for equality; and small searches that run
-// every kernel, for the sanitizers.
+// The stages of the engine 'cuda' one by one against those of the host, for equality; and small searches.
 namespace rthiss::test {
 namespace {
 

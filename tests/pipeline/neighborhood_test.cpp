@@ -129,7 +129,7 @@ TEST(Neighborhood, EqualsTheOracleForCosine) {
 TEST(Neighborhood, ShellsHoldEveryPairOnce) {
   const Rows rows = lattice(100, 2, 8);
   const TypedPoints points = typed_points(rows, DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   std::uint64_t pairs = searcher.self_join(0.0).pairs();
   for (int inner = 0; inner < 12; ++inner) {
     pairs += searcher.self_join({.radius = inner + 1.0, .min_radius = static_cast<double>(inner)}).pairs();
@@ -139,7 +139,7 @@ TEST(Neighborhood, ShellsHoldEveryPairOnce) {
 
 TEST(Neighborhood, RefusesWhatCannotBe) {
   const TypedPoints points = typed_points(lattice(5, 2, 4), DType::kFloat64, Layout::kPlain);
-  Searcher searcher(points.view);
+  Searcher searcher(points.view, default_options());
   const double kNaN = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> four(4, 1.0), bad = {1.0, 1.0, -2.0, 1.0, 1.0}, nan = {1.0, kNaN, 1.0, 1.0, 1.0};
   EXPECT_THROW((void)searcher.self_join({.radii = four}), InvalidArgument);
@@ -154,7 +154,7 @@ TEST(Neighborhood, RefusesWhatCannotBe) {
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string(error.what()).find("query 2"), std::string::npos) << error.what();
   }
-  SearchOptions limited;
+  SearchOptions limited = default_options();
   limited.max_results = 3;
   Searcher few(points.view, limited);
   EXPECT_THROW((void)few.self_join({.radius = 10.0, .max_neighbors = 1}), OutOfMemory);
@@ -162,7 +162,7 @@ TEST(Neighborhood, RefusesWhatCannotBe) {
 
 TEST(Neighborhood, IsEmptyWithoutRows) {
   const TypedPoints none = double_points({}, 2);
-  Searcher searcher(none.view);
+  Searcher searcher(none.view, default_options());
   EXPECT_EQ(searcher.self_join({.radius = 1.0, .max_neighbors = 3}).queries(), 0U);
   EXPECT_EQ(searcher.self_join({.radius = 1.0, .min_radius = 0.5}).pairs(), 0U);
 }

@@ -13,6 +13,7 @@
 #include "support/lattice.hpp"
 #include "support/pair_table.hpp"
 #include "support/sample_rows.hpp"
+#include "support/tested_engines.hpp"
 #include "support/typed_points.hpp"
 
 /// What tests of analyses share: rows, ways to search, and answers read off a table of exact values.
@@ -23,7 +24,7 @@ inline std::vector<SearchOptions> different_ways(Metric metric = {}) {
   std::vector<SearchOptions> ways;
   for (const int threads : {1, 3}) {
     for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1} << 15}) {
-      SearchOptions options;
+      SearchOptions options = default_options();
       options.threads = threads;
       options.memory_limit = memory;
       options.kd_tree_height = 5;
@@ -32,12 +33,12 @@ inline std::vector<SearchOptions> different_ways(Metric metric = {}) {
       ways.push_back(options);
     }
   }
-  SearchOptions other;
+  SearchOptions other = default_options();
   other.metric = metric;
   other.preset = "paper";
   ways.push_back(other);
   other.preset = "auto";
-  other.engine = "reference";
+  other.engine = tested_engines().back();
   other.index = "exhaustive";
   ways.push_back(other);
   return ways;

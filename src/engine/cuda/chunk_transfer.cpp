@@ -24,23 +24,21 @@ ChunkTransfer::~ChunkTransfer() {
   (void)cudaEventDestroy(written_);
 }
 
-void ChunkTransfer::start(DeviceChunk chunk, Stream writer, std::vector<NeighborChunk> parts, const DeviceTask& task,
-                          bool distances) {
+void ChunkTransfer::start(DeviceChunk chunk, Stream writer, std::vector<NeighborChunk> parts, const DeviceTask& task) {
   check(cudaEventRecord(written_, writer), "cudaEventRecord");
   check(cudaStreamWaitEvent(stream_, written_), "cudaStreamWaitEvent");
-  rows_ = std::async(std::launch::async,
-                     [this, &task, distances, chunk = std::move(chunk), parts = std::move(parts)]() mutable {
-                       const CurrentDevice current(device_);
-                       NeighborChunk rows = download(chunk, *task.pool, stream_);
-                       chunk = DeviceChunk();
-                       if (!parts.empty()) {
-                         parts.push_back(std::move(rows));
-                         rows = join_parts(parts);
-                         parts.clear();
-                       }
-                       if (distances) add_distances(task, rows);
-                       return rows;
-                     });
+  rows_ = std::async(std::launch::async, [this, &task, chunk = std::move(chunk), parts = std::move(parts)]() mutable {
+    const CurrentDevice current(device_);
+    NeighborChunk rows = download(chunk, std::move(spare_), *task.pool, stream_);
+    chunk = DeviceChunk();
+    if (!parts.empty()) {
+      parts.push_back(std::move(rows));
+      rows = join_parts(parts);
+      parts.clear();
+    }
+    if (!rows.distances.empty()) fill_open_values(task, rows);
+    return rows;
+  });
 }
 
 }  // namespace rthiss::cuda

@@ -3,6 +3,7 @@
 #include <rthiss/result_sink.hpp>
 
 #include <future>
+#include <utility>
 #include <vector>
 
 #include "engine/cuda/device_types.hpp"
@@ -22,15 +23,17 @@ class ChunkTransfer {
 
   /// `chunk` is written by what `writer` holds so far; its memory goes back to `writer` once it is copied. `parts`:
   /// earlier parts of the same rows. `task` outlives the transfer.
-  void start(DeviceChunk chunk, Stream writer, std::vector<NeighborChunk> parts, const DeviceTask& task,
-             bool distances);
+  void start(DeviceChunk chunk, Stream writer, std::vector<NeighborChunk> parts, const DeviceTask& task);
   /// The rows, or what went wrong on the way.
   [[nodiscard]] NeighborChunk finish() { return rows_.get(); }
+  /// Memory for the next rows: fresh pages cost more than the copy into them.
+  void reuse(NeighborChunk&& rows) { spare_ = std::move(rows); }
 
  private:
   int device_ = 0;
   Stream stream_ = nullptr;
   cudaEvent_t written_ = nullptr;
+  NeighborChunk spare_;
   std::future<NeighborChunk> rows_;
 };
 

@@ -14,6 +14,7 @@
 #include "engine/cuda/grouping.hpp"
 #include "engine/cuda/images.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/cuda/pair_values.hpp"
 #include "engine/cuda/refine/device_refiner.hpp"
 #include "engine/cuda/search_context.hpp"
 #include "engine/cuda/tuning.hpp"
@@ -155,6 +156,7 @@ class CudaStages final : public SearchStages {
     } else {
       refiner_.emplace(task_, memory_, stream());
     }
+    if (setup_.options->distances) pair_values_.emplace(task_, setup_.options->metric.kind, memory_, stream());
     context_.finish();
   }
 
@@ -219,8 +221,9 @@ class CudaStages final : public SearchStages {
                                                                 ~std::uint64_t{0}, chunk, progress)
                                         : refiner_->collect(own.candidates.lists(), range, chunk, progress, stream());
       own.candidates = CandidatePass();
+      if (pair_values_) pair_values_->add(chunk, stream());
       // An earlier part of the same rows makes room on the device.
-      if (own.chunk) own.parts.push_back(download(*own.chunk, pool_, stream()));
+      if (own.chunk) own.parts.push_back(download(*own.chunk, NeighborChunk(), pool_, stream()));
       own.chunk = std::move(chunk);
       return done;
     });
@@ -228,12 +231,15 @@ class CudaStages final : public SearchStages {
 
   void start_compact(BatchSlot& slot, std::uint32_t /*block_begin*/, std::uint32_t /*block_end*/) override {
     auto& own = static_cast<CudaSlot&>(slot);
-    own.transfer.start(std::move(*own.chunk), stream(), std::move(own.parts), task_, setup_.options->distances);
+    own.transfer.start(std::move(*own.chunk), stream(), std::move(own.parts), task_);
     own.chunk.reset();
     own.parts.clear();
   }
 
   NeighborChunk finish_compact(BatchSlot& slot) override { return static_cast<CudaSlot&>(slot).transfer.finish(); }
+  void reuse(BatchSlot& slot, NeighborChunk&& rows) override {
+    static_cast<CudaSlot&>(slot).transfer.reuse(std::move(rows));
+  }
 
   std::uint64_t peak_device_bytes() const override { return memory_.peak(); }
 
@@ -352,6 +358,7 @@ class CudaStages final : public SearchStages {
   DeviceTask task_;
   std::optional<DirectJoin> direct_join_;
   std::optional<DeviceRefiner> refiner_;
+  std::optional<PairValues> pair_values_;
   Array<std::uint32_t> query_ids_;
 };
 

@@ -86,6 +86,7 @@ struct DeviceChunk {
   DeviceArray<std::uint32_t> query_ids;   ///< [rows] original ids
   DeviceArray<std::uint64_t> row_begin;   ///< [rows + 1]
   DeviceArray<std::uint32_t> neighbours;  ///< [pairs] original ids
+  DeviceArray<double> values;             ///< [pairs] distances or similarities, NaN where not known; or empty
 };
 
 }  // namespace rthiss::cuda

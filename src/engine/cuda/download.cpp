@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/cuda/cuda_check.hpp"
 #include "engine/cuda/pinned_ring.hpp"
@@ -40,14 +41,16 @@ void download(const void* source, void* target, std::size_t bytes, const ThreadP
   }
 }
 
-NeighborChunk download(const DeviceChunk& chunk, const ThreadPool& pool, Stream stream) {
-  NeighborChunk out;
-  out.query_ids = Array<std::uint32_t>(chunk.rows);
-  out.row_begin = Array<std::uint64_t>(std::size_t{chunk.rows} + 1);
-  out.neighbor_ids = Array<std::uint32_t>(chunk.pairs);
+NeighborChunk download(const DeviceChunk& chunk, NeighborChunk&& spare, const ThreadPool& pool, Stream stream) {
+  NeighborChunk out = std::move(spare);
+  out.query_ids.reset(chunk.rows);
+  out.row_begin.reset(std::size_t{chunk.rows} + 1);
+  out.neighbor_ids.reset(chunk.pairs);
+  out.distances.reset(chunk.values.size());
   download(chunk.query_ids.data(), out.query_ids.data(), chunk.query_ids.bytes(), pool, stream);
   download(chunk.row_begin.data(), out.row_begin.data(), chunk.row_begin.bytes(), pool, stream);
   download(chunk.neighbours.data(), out.neighbor_ids.data(), chunk.pairs * sizeof(std::uint32_t), pool, stream);
+  download(chunk.values.data(), out.distances.data(), chunk.values.bytes(), pool, stream);
   return out;
 }
 
