@@ -1,6 +1,7 @@
 // rthiss_gpu_joins REPEATS PRESET MODE [WORKLOAD [RADIUS...]]
-// PRESET auto | paper; MODE lists | counts | checksum. Whole self-joins of the workloads: rows in host memory to lists
-// (or counts, or a checksum of all rows) in newly allocated host memory, in a warm process. One line a join, as JSON.
+// PRESET auto | paper; MODE lists | distances | counts | checksum. Whole self-joins of the workloads: rows in host
+// memory to lists (or counts, or a checksum of all rows) in newly allocated host memory, in a warm process. One line a
+// join, as JSON.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -61,6 +62,7 @@ Outcome run(const rthiss::PointsView& points, double radius, const std::string& 
   rthiss::SearchOptions options;
   options.engine = "cuda";
   options.preset = preset;
+  options.distances = mode == "distances";
   // Streams in small parts, of which two are in memory at a time.
   options.memory_limit = (mode == "checksum" ? std::uint64_t{16} : std::uint64_t{100}) << 30;
   Outcome outcome;
@@ -95,8 +97,9 @@ bool report(const Join& join, const rthiss::PointsView& points, std::uint64_t ro
   const Outcome& median = outcomes[outcomes.size() / 2];
   const rthiss::SearchStatistics& seen = median.statistics;
   std::vector<double> touches;
-  for (int i = 0; mode == "lists" && i < 3; ++i) {
-    touches.push_back(first_touch(median.pairs * 4 + (rows + 1) * 8, pool));
+  const bool lists = mode == "lists" || mode == "distances";
+  for (int i = 0; lists && i < 3; ++i) {
+    touches.push_back(first_touch(median.pairs * (mode == "lists" ? 4 : 12) + (rows + 1) * 8, pool));
   }
   std::sort(touches.begin(), touches.end());
   const double touch = touches.empty() ? 0.0 : touches[touches.size() / 2];
@@ -127,7 +130,8 @@ bool report(const Join& join, const rthiss::PointsView& points, std::uint64_t ro
 
 int main(int count, char** arguments) {
   if (count < 4) {
-    std::fprintf(stderr, "usage: rthiss_gpu_joins REPEATS auto|paper lists|counts|checksum [WORKLOAD [RADIUS...]]\n");
+    std::fprintf(stderr,
+                 "usage: rthiss_gpu_joins REPEATS auto|paper lists|distances|counts|checksum [WORKLOAD [RADIUS...]]\n");
     return 2;
   }
   try {
