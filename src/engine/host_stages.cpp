@@ -128,7 +128,7 @@ class HostStages final : public SearchStages {
     return first[end] - first[begin];
   }
 
-  std::uint64_t batch_budget(std::uint64_t host_budget) override { return host_budget; }
+  std::uint64_t batch_budget(std::uint64_t host_budget) const override { return host_budget; }
   ByteModel counting_bytes() const override { return {16, 2 * sizeof(std::uint32_t)}; }
   std::uint64_t counting_room(std::uint64_t budget) const override {
     return std::clamp<std::uint64_t>(budget / 16, std::uint64_t{1} << 20, kCountingBytes);

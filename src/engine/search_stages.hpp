@@ -81,14 +81,14 @@ class SearchStages {
   [[nodiscard]] virtual std::uint32_t blocks() const = 0;
   /// Queries in the blocks [begin, end).
   [[nodiscard]] virtual std::uint64_t queries_in(std::uint32_t begin, std::uint32_t end) const = 0;
-  /// Bytes that a batch may take, of the `host_budget` and of whatever memory the engine has of its own.
-  [[nodiscard]] virtual std::uint64_t batch_budget(std::uint64_t host_budget) = 0;
+  /// Bytes that batches may take, of the `host_budget` and of whatever memory the engine has of its own.
+  [[nodiscard]] virtual std::uint64_t batch_budget(std::uint64_t host_budget) const = 0;
   /// Of a batch that only counts; and of its share of the budget.
   [[nodiscard]] virtual ByteModel counting_bytes() const = 0;
   [[nodiscard]] virtual std::uint64_t counting_room(std::uint64_t budget) const = 0;
   /// Of a batch with lists; `hits`: expected pairs for each candidate.
   [[nodiscard]] virtual ByteModel listing_bytes(double hits, std::uint64_t bytes_per_pair) const = 0;
-  /// Batches that may be in flight at a time, each within the budget.
+  /// Batches that may be in flight at a time; together they stay within the budget.
   [[nodiscard]] virtual std::size_t slots() const = 0;
 
   // Batches.

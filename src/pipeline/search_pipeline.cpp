@@ -25,6 +25,7 @@ struct SearchPipeline::State {
   bool grouped_alike = false;  // blocks are the groups themselves: each pair of groups can stand once
   FirstTest first_test;
   std::uint64_t host_budget = 0, budget = 0;
+  std::size_t slots = 1;  // of which each has a share of the budget
   Progress progress;
 
   [[nodiscard]] CandidateRange range(std::uint32_t block_begin, std::uint32_t block_end) const {
@@ -234,17 +235,28 @@ BatchPlan SearchPipeline::plan_lists(State& state, const ResultSink& sink, Searc
   const IntersectionCounts& counts = state.first_test.counts;
   const double candidates = static_cast<double>(std::max<std::uint64_t>(1, counts.total));
   const double hits = std::min(4096.0, static_cast<double>(estimate.upper) / candidates);
-  return plan_batches(counts.per_block.span(), state.stages->groups(),
-                      state.stages->listing_bytes(hits, bytes_per_pair), state.budget);
+  const ByteModel model = state.stages->listing_bytes(hits, bytes_per_pair);
+  const auto plan_within = [&](std::uint64_t budget) {
+    return plan_batches(counts.per_block.span(), state.stages->groups(), model, budget);
+  };
+  BatchPlan plan = plan_within(state.budget);
+  state.slots = 1;
+  if (plan.size() <= 1 || state.stages->slots() == 1) return plan;  // one batch has nothing to overlap with
+  // Several share the budget, unless a share is too small for a whole block.
+  const std::uint64_t share = state.budget / state.stages->slots();
+  const std::uint64_t most = *std::max_element(counts.per_block.begin(), counts.per_block.end());
+  if (model.per_block + most * model.per_candidate > share) return plan;
+  state.slots = state.stages->slots();
+  return plan_within(share);
 }
 
-/// Batches go through as many slots as the engine has: while the rows of one are on their way to the sink, the next is
-/// refined.
+/// Batches go through as many slots as the plan counts on: while the rows of one are on their way to the sink, the next
+/// is refined.
 void SearchPipeline::list_all(State& state, ResultSink& sink, SearchStatistics& statistics) {
   const BatchPlan plan = plan_lists(state, sink, statistics);
   state.progress = {Stage::kRefine, 0, plan.size(), 0, state.first_test.counts.total, 0};
   std::vector<QueryBatch> left(plan.rbegin(), plan.rend());
-  std::vector<std::unique_ptr<BatchSlot>> slots(std::min(state.stages->slots(), std::max<std::size_t>(1, plan.size())));
+  std::vector<std::unique_ptr<BatchSlot>> slots(state.slots);
   for (auto& slot : slots) slot = state.stages->make_slot();
   std::deque<BatchSlot*> idle, busy;
   for (const auto& slot : slots) idle.push_back(slot.get());
@@ -264,7 +276,7 @@ void SearchPipeline::list_all(State& state, ResultSink& sink, SearchStatistics& 
     range.each_pair_once = state.grouped_alike && whole_blocks;
     const bool divisible = whole_blocks && batch.block_end - batch.block_begin > 1;
     RefineRequest request;
-    if (divisible) request.hits_limit = state.budget;
+    if (divisible) request.hits_limit = state.budget / state.slots;
     request.block_begin = batch.block_begin;
     request.block_end = batch.block_end;
     const SearchStatistics before = statistics;

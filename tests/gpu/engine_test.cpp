@@ -20,15 +20,16 @@ SearchOptions cuda_options(std::uint64_t memory_limit = 0, bool distances = fals
   return options;
 }
 
-/// More than one batch whatever the share of a batch is.
-constexpr std::uint64_t kSmallLimit = std::uint64_t{1} << 18;
+/// Several batches, of which two are in flight, at the radius below.
+constexpr std::uint64_t kSmallLimit = std::uint64_t{1} << 21;
+constexpr double kRadius = 0.4;
 
 TEST(GpuBatches, InFlightGiveTheRowsOfOne) {
   const TypedPoints points = typed_points(clustered_rows(4000, 6, 0.2), 6, DType::kFloat32);
   for (const char* preset : {"auto", "paper"}) {
     SearchOptions options = cuda_options(0, true);
     options.preset = preset;
-    const NeighborLists whole = Searcher(points.view, options).self_join(0.2);
+    const NeighborLists whole = Searcher(points.view, options).self_join(kRadius);
     options.memory_limit = kSmallLimit;
     Searcher searcher(points.view, options);
     std::vector<int> seen(points.values.size(), 0);
@@ -46,7 +47,7 @@ TEST(GpuBatches, InFlightGiveTheRowsOfOne) {
             << "distances of row " << q;
       }
     });
-    searcher.self_join(0.2, sink);
+    searcher.self_join(kRadius, sink);
     EXPECT_GT(searcher.statistics().batches, 3U) << preset;
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1)) << preset;
   }
@@ -56,23 +57,23 @@ TEST(GpuBatches, AnErrorOfTheSinkOrACancellationStopsWhatIsInFlight) {
   const TypedPoints points = typed_points(clustered_rows(4000, 6, 0.2), 6, DType::kFloat32);
   Searcher searcher(points.view, cuda_options(kSmallLimit));
   ChecksumSink right;
-  searcher.self_join(0.2, right);
+  searcher.self_join(kRadius, right);
   for (const int stop_at : {0, 1, 2}) {
     int chunks = 0;
     CallbackSink failing([&](NeighborChunk&&) {
       if (chunks++ == stop_at) throw std::runtime_error("enough");
     });
-    EXPECT_THROW(searcher.self_join(0.2, failing), std::runtime_error);
+    EXPECT_THROW(searcher.self_join(kRadius, failing), std::runtime_error);
     struct Stop final : Observer {
       [[nodiscard]] bool cancelled() const override { return stop; }
       bool stop = false;
     } observer;
     chunks = 0;
     CallbackSink stopping([&](NeighborChunk&&) { observer.stop = chunks++ == stop_at; });
-    EXPECT_THROW(searcher.self_join(0.2, stopping, &observer), Cancelled);
+    EXPECT_THROW(searcher.self_join(kRadius, stopping, &observer), Cancelled);
     EXPECT_EQ(chunks, stop_at + 1);
     ChecksumSink again;
-    searcher.self_join(0.2, again);
+    searcher.self_join(kRadius, again);
     EXPECT_EQ(again.checksum(), right.checksum());
   }
 }

@@ -35,7 +35,7 @@ TEST(GpuSanitize, FilteredByMatrixUnits) {
 
 TEST(GpuSanitize, BatchesInFlight) {
   SearchOptions options = options_of("auto", true);
-  options.memory_limit = std::uint64_t{1} << 17;
+  options.memory_limit = std::uint64_t{1} << 16;
   check_few(clustered_rows(260, 5), 5, DType::kFloat32, options, Output::kCallback);
 }
 

@@ -169,12 +169,10 @@ class CudaStages final : public SearchStages {
     return first[end] - first[begin];
   }
 
-  /// The host holds a batch's rows, the device also what leads to them; both of as many batches as are in flight.
-  std::uint64_t batch_budget(std::uint64_t host_budget) override {
+  /// The host holds a batch's rows, the device also what leads to them.
+  std::uint64_t batch_budget(std::uint64_t host_budget) const override {
     const std::uint64_t room = memory_.available();
-    const std::uint64_t budget = std::min(host_budget, room - room / 16);
-    slots_ = budget / tuning::kSlots < tuning::kLeastBatchBytes ? 1 : tuning::kSlots;
-    return budget / slots_;
+    return std::min(host_budget, room - room / 16);
   }
   ByteModel counting_bytes() const override { return {16, direct() ? 0 : sizeof(std::uint32_t)}; }
   std::uint64_t counting_room(std::uint64_t budget) const override { return budget; }
@@ -185,7 +183,7 @@ class CudaStages final : public SearchStages {
     const double per_hit = static_cast<double>(std::max<std::uint64_t>(bytes.per_hit, bytes_per_pair));
     return {rows * bytes.per_row, bytes.per_entry + static_cast<std::uint64_t>(hits * per_hit)};
   }
-  std::size_t slots() const override { return slots_; }
+  std::size_t slots() const override { return tuning::kSlots; }
 
   std::unique_ptr<BatchSlot> make_slot() override { return std::make_unique<CudaSlot>(); }
 
@@ -351,7 +349,6 @@ class CudaStages final : public SearchStages {
   SideData points_;
   std::optional<SideData> other_queries_;
   bool single_queries_ = false;
-  std::size_t slots_ = 1;
   std::optional<CandidateThreshold> threshold_;
   Hierarchy group_tree_, block_tree_;
   CandidatePass::Setup candidate_setup_;

@@ -12,9 +12,7 @@ inline constexpr std::size_t kBoundWidth = 16;
 inline constexpr std::size_t kGroupSize = 64;
 /// Rows of at most this many columns are joined directly, without candidate lists.
 inline constexpr std::uint32_t kMostDirectColumns = 3;
-/// Batches in flight: one is refined while the rows of another go to the host. One alone where a share of the memory
-/// would be less than kLeastBatchBytes.
+/// Batches in flight: one is refined while the rows of another go to the host.
 inline constexpr std::size_t kSlots = 2;
-inline constexpr std::uint64_t kLeastBatchBytes = std::uint64_t{1} << 16;
 
 }  // namespace rthiss::cuda::tuning
