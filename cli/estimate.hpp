@@ -9,4 +9,8 @@ namespace rthiss::cli {
 [[nodiscard]] RadiusEstimate estimate_for(const Input& input, double selectivity, const SearchOptions& options,
                                           bool curve, Observer* observer);
 
+/// The same for rows in memory; `queries` null: self-join.
+[[nodiscard]] RadiusEstimate estimate_for(const PointsView& points, const PointsView* queries, double selectivity,
+                                          const SearchOptions& options, bool curve, Observer* observer);
+
 }  // namespace rthiss::cli

@@ -35,6 +35,7 @@ int run(int count, char** arguments) {
   add_generate(program, action);
   add_convert(program, action);
   add_verify(program, action);
+  add_bench(program, action);
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& parsed) {

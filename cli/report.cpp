@@ -60,6 +60,37 @@ double selectivity_of(const SearchStatistics& statistics) {
   return ratio(statistics.pairs - statistics.self_pairs, statistics.queries);
 }
 
+nlohmann::ordered_json stage_seconds_json(const SearchStatistics& statistics) {
+  nlohmann::ordered_json seconds;
+  seconds["total"] = statistics.seconds_total;
+  for (int i = 0; i < kStageCount; ++i) {
+    seconds[std::string(name_of(static_cast<Stage>(i)))] = statistics.seconds[static_cast<std::size_t>(i)];
+  }
+  return seconds;
+}
+
+void append_method_json(nlohmann::ordered_json& object, const SearchStatistics& s) {
+  object["engine"] = s.engine;
+  object["index"] = s.index;
+  object["preset"] = s.preset;
+  object["projection"] = s.projection;
+  object["groups"] = s.groups;
+  object["kd_tree_height"] = s.kd_tree_height;
+  object["threads"] = s.threads;
+  object["devices"] = s.devices;
+  object["batches"] = s.batches;
+  object["batch_candidates"] = {{"least", s.batch_sizes.least},
+                                {"mean", s.batch_sizes.mean},
+                                {"most", s.batch_sizes.most},
+                                {"deviation", s.batch_sizes.deviation()}};
+  object["candidates"] = {{"query_group", s.candidates_query_group}, {"comparisons", s.comparisons}};
+  object["accepted_whole"] = s.accepted_whole;
+  object["decided"] = {{"filter", s.decided.filter},
+                       {"double", s.decided.in_double},
+                       {"double_double", s.decided.double_double},
+                       {"exact", s.decided.exact}};
+}
+
 std::string summary_text(const SearchReport& report) {
   const SearchStatistics& s = report.statistics;
   std::string text;
@@ -125,26 +156,8 @@ std::string json_text(const SearchReport& report) {
   object["includes_self"] = report.includes_self;
   object["pairs"] = s.pairs;
   object["selectivity"] = selectivity_of(s);
-  object["engine"] = s.engine;
-  object["index"] = s.index;
-  object["preset"] = s.preset;
-  object["projection"] = s.projection;
-  object["groups"] = s.groups;
-  object["kd_tree_height"] = s.kd_tree_height;
-  object["threads"] = s.threads;
-  object["devices"] = s.devices;
-  object["batches"] = s.batches;
-  object["candidates"] = {{"query_group", s.candidates_query_group}, {"comparisons", s.comparisons}};
-  object["accepted_whole"] = s.accepted_whole;
-  object["decided"] = {{"filter", s.decided.filter},
-                       {"double", s.decided.in_double},
-                       {"double_double", s.decided.double_double},
-                       {"exact", s.decided.exact}};
-  nlohmann::ordered_json& seconds = object["seconds"];
-  seconds["total"] = s.seconds_total;
-  for (int i = 0; i < kStageCount; ++i) {
-    seconds[std::string(name_of(static_cast<Stage>(i)))] = s.seconds[static_cast<std::size_t>(i)];
-  }
+  append_method_json(object, s);
+  object["seconds"] = stage_seconds_json(s);
   object["peak_bytes"] = {{"host", s.peak_bytes_host}, {"device", s.peak_bytes_device}};
   object["chosen"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : s.chosen) object["chosen"][key] = value;

@@ -3,6 +3,8 @@
 #include <rthiss/options.hpp>
 #include <rthiss/statistics.hpp>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +35,12 @@ struct SearchReport {
 
 /// (pairs - self pairs) / queries; 0 without queries.
 [[nodiscard]] double selectivity_of(const SearchStatistics& statistics);
+
+/// `total` and every stage, in seconds.
+[[nodiscard]] nlohmann::ordered_json stage_seconds_json(const SearchStatistics& statistics);
+
+/// Appends how a search was done: `engine` to `decided`, as docs/formats.md lists them.
+void append_method_json(nlohmann::ordered_json& object, const SearchStatistics& statistics);
 
 /// Lines for people.
 [[nodiscard]] std::string summary_text(const SearchReport& report);

@@ -19,5 +19,6 @@ void add_info(CLI::App& program, Action& action);
 void add_generate(CLI::App& program, Action& action);
 void add_convert(CLI::App& program, Action& action);
 void add_verify(CLI::App& program, Action& action);
+void add_bench(CLI::App& program, Action& action);
 
 }  // namespace rthiss::cli

@@ -27,6 +27,20 @@ struct TierCounts {
   [[nodiscard]] std::uint64_t total() const noexcept { return filter + in_double + double_double + exact; }
 };
 
+/// How evenly the batches are filled: entries of the candidate lists of each. All 0 where rows are decided in the
+/// traversal, which keeps no lists.
+struct BatchSizes {
+  std::uint64_t batches = 0;
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  double mean = 0;
+  double squares = 0;  ///< sum of squared differences from the mean
+
+  BatchSizes& operator+=(const BatchSizes& other) noexcept;
+  /// Standard deviation over the batches; 0 without any.
+  [[nodiscard]] double deviation() const noexcept;
+};
+
 /// What a search did.
 struct SearchStatistics {
   std::uint64_t queries = 0;
@@ -40,6 +54,7 @@ struct SearchStatistics {
   int threads = 0;
   std::vector<int> devices;  ///< that worked; empty on an engine of the host
   std::uint64_t batches = 0;
+  BatchSizes batch_sizes;
   std::uint64_t candidates_query_group = 0;  ///< (query, group) candidates that the index let through
   std::uint64_t comparisons = 0;             ///< pairs really computed; equals decided.total()
   std::uint64_t accepted_whole = 0;          ///< pairs accepted with their whole pair of groups

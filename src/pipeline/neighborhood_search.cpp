@@ -172,6 +172,7 @@ void add_statistics(SearchStatistics& sum, const SearchStatistics& other) {
   total.pairs += sum.pairs;
   total.self_pairs += sum.self_pairs;
   total.batches += sum.batches;
+  total.batch_sizes += sum.batch_sizes;
   total.candidates_query_group += sum.candidates_query_group;
   total.comparisons += sum.comparisons;
   total.accepted_whole += sum.accepted_whole;

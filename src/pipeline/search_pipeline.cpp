@@ -176,6 +176,7 @@ std::uint64_t SearchPipeline::refine(State& state, BatchSlot& slot, const Candid
   statistics.decided += done.decided;
   statistics.comparisons += done.comparisons;
   statistics.accepted_whole += done.accepted_whole;
+  statistics.batch_sizes += {1, candidates, candidates, static_cast<double>(candidates), 0};
   state.progress.work_done += range.each_pair_once ? 2 * candidates : candidates;
   state.progress.pairs += progress.pairs();
   return progress.pairs();
@@ -227,6 +228,7 @@ BatchPlan SearchPipeline::plan_lists(State& state, const ResultSink& sink, Searc
     Array<std::uint64_t> counts(statistics.queries, 0);
     count_all(state, counts.span(), statistics);
     statistics.batches = 0;  // those of the lists are counted
+    statistics.batch_sizes = BatchSizes();
     std::uint64_t pairs = 0;
     for (const std::uint64_t count : counts) pairs += count;
     const std::string certain = check_limits(sink, shape, pairs, state.host_budget);
