@@ -234,6 +234,7 @@ def draw_shares(report, axes, stages, values_of, unit):
     bars = [(f"{label_of(case)}\n{name}", values_of(row)) for case in report["cases"]
             for name, row in rows_of(case).items()]
     bottom = [0.0] * len(bars)
+    axes.set_prop_cycle(color=plt.get_cmap("tab20").colors)
     for stage in stages:
         heights = [values.get(stage, 0.0) for _, values in bars]
         axes.bar(range(len(bars)), heights, 0.7, bottom=bottom, label=stage)

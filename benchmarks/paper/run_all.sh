@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All experiments of the paper on this machine, one JSON file each, for draw.py.
 # Usage: run_all.sh PROGRAM FOLDER [ENGINE]     ENGINE: cuda (default) or cpu, which leaves out what only cuda can
-# Environment: SETS, LOW_SETS (names as for `rthiss bench`), REPEATS, TIME_LIMIT (seconds of one run), INDEX, and
+# Environment: SETS, HEIGHT_SETS, LOW_SETS (names as for `rthiss bench`), REPEATS, TIME_LIMIT (seconds of one run), INDEX, and
 # DEVICE_MEMORY (of experiment mask, so small that there are batches to compare); ONLY names experiments to run.
 set -euo pipefail
 
@@ -15,6 +15,7 @@ engine=${3:-cuda}
 sets=${SETS:-embed1m128:150000 expo2m16:300000 susylike5m18:300000}
 low_sets=${LOW_SETS:-uniform:1000000x3 exponential:1000000x3}
 read -r -a sets <<<"$sets"
+read -r -a height_sets <<<"${HEIGHT_SETS:-$sets}"
 read -r -a low_sets <<<"$low_sets"
 engine_only=(--engine "$engine" --repeats "${REPEATS:-3}" --time-limit "${TIME_LIMIT:-10}" --progress off)
 common=("${engine_only[@]}" --index "${INDEX:-auto}")
@@ -34,7 +35,7 @@ run() {
 
 "$program" info --json "$folder/machine.json" >/dev/null
 run primitives "${sets[@]}" "${common[@]}"
-run height "${sets[@]}" "${common[@]}"
+run height "${height_sets[@]}" "${common[@]}"
 run grouping "${sets[@]}" "${common[@]}"
 if [[ $engine == cuda ]]; then
   run shared-memory "${sets[@]}" "${common[@]}"

@@ -111,6 +111,11 @@ BenchRow run_variant(const BenchCase& bench, const BenchVariant& variant, const 
   row.variant = variant.name;
   row.swapped = variant.swapped;
   row.problem = variant.problem;
+  // The library makes as many groups as there are rows then, which would be measured under another's name.
+  const int height = variant.options.kd_tree_height.value_or(0);
+  if (row.measured() && std::uint64_t{1} << height > std::max<std::uint64_t>(1, bench.points.rows)) {
+    row.problem = fmt::format("2^{} groups are more than {} rows", height, bench.points.rows);
+  }
   if (!row.measured()) return row;
   try {
     measure(bench, variant, settings, progress, row);

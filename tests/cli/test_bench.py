@@ -70,6 +70,8 @@ def test_the_variants_are_what_they_say(report_of, save, rows):
     assert primitives["point"]["groups"] == 120 and primitives["group"]["groups"] == 16  # 2^floor(ln 120)
     heights = measured(report_of("height", data, "--heights", "2,5", "--radius", 1, *RUNS)[0]["cases"][0])
     assert {name: row["groups"] for name, row in heights.items()} == {"2": 4, "5": 32}
+    high = report_of("height", data, "--heights", "6,7", "--radius", 1, *RUNS)[0]["cases"][0]["rows"]
+    assert [(row["variant"], row["status"]) for row in high] == [("6", "measured"), ("7", "unavailable")]
     indexes = report_of("index", data, "--radius", 1, *RUNS)[0]["cases"][0]
     assert all(row["index"] == name for name, row in measured(indexes).items())
     assert {"exhaustive", "bvh"} <= set(measured(indexes))
@@ -124,7 +126,7 @@ def test_batches_are_told(rthiss, tmp_path):
     path = tmp_path / "join.json"
     data = tmp_path / "rows.npy"
     rthiss.run("generate", "uniform", "-n", 20000, "-d", 3, "-o", data)
-    rthiss.run("join", data, "--radius", 0.08, "--engine", "cpu", "--memory-limit", "8MiB", "--json", path)
+    rthiss.run("join", data, "--radius", 0.08, "--engine", "cpu", "--memory-limit", "300k", "--json", path)
     report = json.loads(path.read_text())
     sizes = report["batch_candidates"]
     assert report["batches"] > 1
