@@ -126,6 +126,7 @@ def judge_pruning(report):
     seen = []
     for case in report["cases"]:
         shares = [f"{name} {100 - 100 * row['candidates']['comparisons'] / row['brute_force']:.1f} %"
+                  + (" (each unordered pair once)" if name == "auto" and case["self_join"] else "")
                   for name, row in rows_of(case).items()]
         seen.append(f"{case['set']}, {case['wanted_selectivity'] or case['radius']:g}: {', '.join(shares)}")
     return "saved: " + "; ".join(seen), None
@@ -291,7 +292,8 @@ def main():
     output = Path(sys.argv[-1])
     output.mkdir(parents=True, exist_ok=True)
     published = json.loads((Path(__file__).parent / "published.json").read_text(encoding="utf-8"))
-    lines = ["| experiment | published | message | seen here | |", "|---|---|---|---|---|"]
+    lines = ["*Agrees* speaks of the direction of an effect, not of its size: data and machine are others.", "",
+             "| experiment | published | message | seen here | |", "|---|---|---|---|---|"]
     for name, (judge, draw) in EXPERIMENTS.items():
         path = folder / f"{name}.json"
         told = published["experiments"][name]

@@ -12,11 +12,10 @@ fi
 program=$1
 folder=$2
 engine=${3:-cuda}
-sets=${SETS:-embed1m128:150000 expo2m16:300000 susylike5m18:300000}
-low_sets=${LOW_SETS:-uniform:1000000x3 exponential:1000000x3}
-read -r -a sets <<<"$sets"
-read -r -a height_sets <<<"${HEIGHT_SETS:-$sets}"
-read -r -a low_sets <<<"$low_sets"
+all_sets=${SETS:-embed1m128:150000 expo2m16:300000 susylike5m18:300000}
+read -r -a sets <<<"$all_sets"
+read -r -a height_sets <<<"${HEIGHT_SETS:-$all_sets}"
+read -r -a low_sets <<<"${LOW_SETS:-uniform:1000000x3 exponential:1000000x3}"
 engine_only=(--engine "$engine" --repeats "${REPEATS:-3}" --time-limit "${TIME_LIMIT:-10}" --progress off)
 common=("${engine_only[@]}" --index "${INDEX:-auto}")
 mkdir -p "$folder"
