@@ -177,7 +177,7 @@ RefinementCounts DeviceRefiner::run(const DeviceLists& lists, const PairRule& ru
         },
         rule, pass, done, progress, stream);
   } else {
-    const TileTasks tasks(lists, task_, memory_, stream);
+    const TileTasks tasks(lists, task_, *rows_, memory_, stream);
     run_slices(
         tasks.size(), kLeastSlice, lists.entries,
         [&](std::uint64_t first, std::uint64_t last, const HitTarget& target) {

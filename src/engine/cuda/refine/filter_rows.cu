@@ -13,6 +13,7 @@ namespace rthiss::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
+constexpr std::uint32_t kChunk = 32;
 constexpr std::uint32_t kCenterRows = 1024;
 // A tile of the last group may read that many rows beyond the end.
 constexpr std::size_t kRowsBeyond = 64;
@@ -67,7 +68,8 @@ __device__ double warp_sum(double value) {
 
 struct RowRule {
   double scale, out_radius, in_radius, loss;  // radii already scaled; in_radius < 0: proves nothing
-  std::uint32_t padded, stride;
+  std::uint64_t plane;
+  std::uint32_t padded, chunk;
   bool split, accepts_everything, accepts_nothing;
 };
 
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
   if (row >= set.rows + kRowsBeyond) return;
-  __half* const out = values + row * rule.stride;
+  __half* const out = values + row * rule.chunk;
   const bool inside = row < set.rows;
   const auto position = static_cast<std::uint32_t>(inside ? row : 0);
   const bool has_image = inside && usable(set, position);
@@ -91,11 +93,11 @@ __global__ void __launch_bounds__(kThreads)
     }
     const __half high = __float2half_rn(static_cast<float>(t));
     double x = static_cast<double>(__half2float(high));
-    out[k] = high;
+    out[k / rule.chunk * rule.plane + k % rule.chunk] = high;
     if (rule.split) {
       const __half low = __float2half_rn(static_cast<float>(t - x));
       const double rest = static_cast<double>(__half2float(low));
-      out[rule.padded + k] = low;
+      out[(rule.padded + k) / rule.chunk * rule.plane + k % rule.chunk] = low;
       low_norm += rest * rest;
       x += rest;
     }
@@ -163,7 +165,8 @@ FilterRows FilterData::Side::view(const FilterData& owner) const {
   view.limit_out = view.shift + rows;
   view.limit_in = view.limit_out + rows;
   view.padded = owner.padded_;
-  view.stride = owner.split_ ? 2 * owner.padded_ : owner.padded_;
+  view.chunk = std::min(owner.padded_, kChunk);
+  view.plane = (std::uint64_t{rows} + kRowsBeyond) * view.chunk;
   return view;
 }
 
@@ -174,7 +177,6 @@ void FilterData::fill(const DeviceTask& task, const DeviceSet& set, const float*
   rule.scale = scale;
   rule.padded = padded_;
   rule.split = split_;
-  rule.stride = split_ ? 2 * padded_ : padded_;
   rule.out_radius = std::min(limits.out_radius() * scale * (1.0 + kSlack * 1e-3), kFarthest);
   rule.in_radius =
       limits.in_radius() >= 0.0 ? std::min(limits.in_radius() * scale * (1.0 - kSlack * 1e-3), kFarthest) : -1.0;
@@ -183,9 +185,11 @@ void FilterData::fill(const DeviceTask& task, const DeviceSet& set, const float*
   rule.accepts_nothing = task.threshold.accepts_nothing;
   side.rows = set.rows;
   const std::size_t rows = set.rows + kRowsBeyond;
-  side.values = DeviceArray<__half>(memory, rows * rule.stride, stream, "the filter's rows");
+  side.values = DeviceArray<__half>(memory, rows * padded_ * (split_ ? 2 : 1), stream, "the filter's rows");
   side.numbers = DeviceArray<float>(memory, 4 * std::size_t{set.rows}, stream, "the filter's limits");
   const FilterRows view = side.view(*this);
+  rule.plane = view.plane;
+  rule.chunk = view.chunk;
   row_kernel<<<blocks_for(rows * 32, kThreads), kThreads, 0, stream>>>(
       set, center, rule, side.values.data(), const_cast<float*>(view.start), const_cast<float*>(view.shift),
       const_cast<float*>(view.limit_out), const_cast<float*>(view.limit_in), error_sum);
@@ -194,7 +198,7 @@ void FilterData::fill(const DeviceTask& task, const DeviceSet& set, const float*
 
 FilterData::FilterData(const DeviceTask& task, DeviceMemory& memory, Stream stream) : self_join_(task.self_join) {
   const DeviceSet& points = task.points;
-  padded_ = points.columns <= 16 ? 16 : (points.columns + 31) / 32 * 32;
+  padded_ = points.columns <= 16 ? 16 : (points.columns + kChunk - 1) / kChunk * kChunk;
   DeviceArray<float> center(memory, points.image_stride, stream, "the filter's centre");
   center_kernel<<<blocks_for(points.image_stride, 64), 64, 0, stream>>>(points, task.space->integers, center.data());
   check_launch("centre of the filter");

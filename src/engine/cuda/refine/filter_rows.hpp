@@ -35,13 +35,16 @@ namespace rthiss::cuda {
 ///   g = 4.4 K 2^-23 (R^2/2 + 2.02 h + R E + E^2) + 0.51 |lo|^2.
 /// The numbers of a row that has no usable image leave all its pairs open; those of an ignored row reject all.
 struct FilterRows {
-  const __half* values = nullptr;  ///< [rows + 64 x stride]
-  const float* start = nullptr;    ///< [rows]
+  /// [padded / chunk planes x rows + 64 x chunk]: the columns of a chunk stand together, so that eight rows of one are
+  /// read in one piece. Where split, the planes of hi and then those of lo.
+  const __half* values = nullptr;
+  const float* start = nullptr;  ///< [rows]
   const float* shift = nullptr;
   const float* limit_out = nullptr;
   const float* limit_in = nullptr;
-  std::uint32_t stride = 0;  ///< elements: a multiple of 16 or, above 16, of 32; twice the padded columns where split
-  std::uint32_t padded = 0;  ///< columns, padded with zeros
+  std::uint64_t plane = 0;   ///< elements of a plane
+  std::uint32_t padded = 0;  ///< columns, padded with zeros to a multiple of `chunk`
+  std::uint32_t chunk = 0;   ///< 16, or 32 above 16 columns
 };
 
 /// A number beyond every sum of the filter, and one beyond that.
@@ -57,6 +60,8 @@ class FilterData {
   [[nodiscard]] FilterRows queries() const { return self_join_ ? points() : queries_.view(*this); }
   /// Two numbers a column: one alone would leave too many pairs open.
   [[nodiscard]] bool split() const { return split_; }
+  /// Chunks of a dot product; of split rows hi.hi, hi.lo and lo.hi.
+  [[nodiscard]] std::uint32_t chunks() const { return points().padded / points().chunk * (split_ ? 3 : 1); }
 
  private:
   struct Side {

@@ -15,10 +15,10 @@ __device__ inline void add_hits(const HitTarget& target, std::uint32_t row, std:
   }
 }
 
-/// A query beside points of which bit j stands for point first + 16 j.
+/// A query beside points of which bit j stands for point first + j.
 struct PointColumn {
   std::uint32_t query, first;
-  [[nodiscard]] __device__ OpenPair operator()(std::uint32_t bit) const { return {query, first + 16 * bit}; }
+  [[nodiscard]] __device__ OpenPair operator()(std::uint32_t bit) const { return {query, first + bit}; }
 };
 
 /// Takes the hits of a warp's tiles: counts them, and keeps them where that is asked for. All calls are made by the

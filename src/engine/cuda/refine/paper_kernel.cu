@@ -10,155 +10,213 @@ namespace rthiss::cuda {
 
 namespace {
 
-constexpr std::uint32_t kSide = 64;  // queries and points of a tile
-constexpr std::uint32_t kGrid = 16;  // threads along each side of a tile
-constexpr std::uint32_t kEach = kSide / kGrid;
-constexpr std::uint32_t kDimensions = 16;  // between two looks at whether anything is left
-constexpr unsigned kThreads = kGrid * kGrid;
+constexpr std::uint32_t kQueries = 128;  // of a tile: four a lane
+constexpr std::uint32_t kEachQuery = kQueries / 32;
+constexpr std::uint32_t kEachPoint = 8;  // points of a warp
+constexpr std::uint32_t kPoints = 64;    // of a tile, and of a word of the mask
+constexpr std::uint32_t kWarps = kPoints / kEachPoint;
+constexpr unsigned kThreads = kWarps * 32;
+constexpr std::uint32_t kDimensions = 32;  // of a tile
+constexpr std::uint32_t kLook = 8;         // dimensions between two looks at whether anything is left
+constexpr unsigned kRowThreads = 256;
 
 struct Arguments {
   DeviceSet points, queries;
+  const float *point_rows, *query_rows;  // [rows x stride], columns in the order of the sums, padded with zeros
   DeviceLists lists;
-  const std::uint32_t* order;
   float out, in;
+  std::uint32_t stride;
   std::uint32_t first, words;
   std::uint64_t mask_begin;  // entry that the mask starts with
   PairRule rule;
   HitTarget target;
 };
 
-__device__ bool has_image(const DeviceSet& set, std::uint32_t row) {
-  return set.load_error == nullptr || set.load_error[row] < std::numeric_limits<float>::infinity();
-}
-
 __device__ bool takes_part(const DeviceSet& set, std::uint32_t row) {
   return set.ignored == nullptr || set.ignored[row] == 0;
 }
 
+/// Rows with their columns in the order of the sums. One without an image becomes NaN, so that no sum of its pairs
+/// decides anything.
+__global__ void order_kernel(DeviceSet set, const std::uint32_t* order, std::uint32_t stride, float* rows) {
+  const std::size_t values = std::size_t{set.rows} * stride;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < values;
+       i += std::size_t{gridDim.x} * blockDim.x) {
+    const std::size_t row = i / stride;
+    const auto k = static_cast<std::uint32_t>(i % stride);
+    const bool has_image = set.load_error == nullptr || set.load_error[row] < std::numeric_limits<float>::infinity();
+    float value = k < set.columns ? set.images[row * set.image_stride + order[k]] : 0.0F;
+    if (!has_image) value = std::numeric_limits<float>::quiet_NaN();
+    rows[i] = value;
+  }
+}
+
+/// Stores four dimensions of a row in a tile of dimensions.
+template <std::uint32_t kRows>
+__device__ void store_column(float (*tile)[kRows], std::uint32_t k, std::uint32_t row, const float* values) {
+  const float4 four = __ldg(reinterpret_cast<const float4*>(values + k));
+  tile[k][row] = four.x;
+  tile[k + 1][row] = four.y;
+  tile[k + 2][row] = four.z;
+  tile[k + 3][row] = four.w;
+}
+
+/// A warp's sums: 128 queries, four a lane, and 8 points.
+struct Sums {
+  float values[kEachQuery][kEachPoint];
+
+  __device__ void add(const float (&x)[kEachQuery], const float (&y)[kEachPoint]) {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kEachQuery; ++i) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kEachPoint; ++j) {
+        const float difference = x[i] - y[j];
+        values[i][j] = fmaf(difference, difference, values[i][j]);
+      }
+    }
+  }
+
+  [[nodiscard]] __device__ bool any_left(float out) const {
+    bool left = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kEachQuery; ++i) {
+#pragma unroll
+      for (std::uint32_t j = 0; j < kEachPoint; ++j) left |= !(values[i][j] > out);
+    }
+    return __any_sync(kWholeWarp, left) != 0;
+  }
+};
+
 template <SharedMemory kShared, ResultMask kMask>
-__global__ void __launch_bounds__(kThreads) paper_kernel(const __grid_constant__ Arguments all, void* mask) {
+__global__ void __launch_bounds__(kThreads, 3) paper_kernel(const __grid_constant__ Arguments all, void* mask) {
   constexpr bool kQueryTile = kShared == SharedMemory::kQuery || kShared == SharedMemory::kBoth;
   constexpr bool kPointTile = kShared == SharedMemory::kPrimitive || kShared == SharedMemory::kBoth;
-  __shared__ float query_tile[kQueryTile ? kDimensions : 1][kSide + 1];
-  __shared__ float point_tile[kPointTile ? kDimensions : 1][kSide + 1];
-  __shared__ std::uint32_t query_rows[kSide];
-  __shared__ unsigned long long bits[kSide];
-  const std::uint32_t tx = threadIdx.x % kGrid, ty = threadIdx.x / kGrid, lane = threadIdx.x % 32;
+  __shared__ __align__(16) float query_tile[kQueryTile ? kDimensions : 1][kQueries];
+  __shared__ __align__(16) float point_tile[kPointTile ? kDimensions : 1][kPoints];
+  __shared__ std::uint32_t query_rows[kQueries];
+  __shared__ union {
+    unsigned long long words[kQueries];
+    std::uint8_t bytes[kQueries][kWarps];  // of a query, the bits of a warp's points
+  } bits;
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::uint32_t list = all.first + blockIdx.x;
   const std::uint32_t group = all.lists.group_ids[list];
   const std::uint32_t group_begin = all.points.group_begin[group], group_end = all.points.group_begin[group + 1];
-  const std::uint64_t entry_end = all.lists.begin[list + 1];
+  const std::uint64_t entry_begin = all.lists.begin[list], entry_end = all.lists.begin[list + 1];
+  const bool point_tile_stays = all.stride <= kDimensions;
   HitWriter writer(all.target, all.rule, lane);
   unsigned long long compared = 0;
-  for (std::uint32_t p0 = group_begin; p0 < group_end; p0 += kSide) {
-    const std::uint32_t points = min(group_end - p0, kSide);
-    for (std::uint64_t e0 = all.lists.begin[list]; e0 < entry_end; e0 += kSide) {
-      const auto queries = static_cast<std::uint32_t>(min(entry_end - e0, std::uint64_t{kSide}));
-      __syncthreads();
-      if (threadIdx.x < kSide) {
-        query_rows[threadIdx.x] = all.lists.block_ids[e0 + min(threadIdx.x, queries - 1)];
-        bits[threadIdx.x] = 0;
+  for (std::uint32_t p0 = group_begin; p0 < group_end; p0 += kPoints) {
+    const std::uint32_t points = min(group_end - p0, kPoints);
+    const std::uint32_t own = p0 + min(threadIdx.x, points - 1);
+    const int points_used = __syncthreads_count(threadIdx.x < points && takes_part(all.points, own) ? 1 : 0);
+    // Points of this warp; the ones beyond the end repeat the last.
+    const std::uint32_t first_point = p0 + warp * kEachPoint;
+    const std::uint32_t warp_points = first_point < p0 + points ? min(p0 + points - first_point, kEachPoint) : 0;
+    for (std::uint64_t e0 = entry_begin; e0 < entry_end; e0 += kQueries) {
+      const auto queries = static_cast<std::uint32_t>(min(entry_end - e0, std::uint64_t{kQueries}));
+      bool query_used = false;
+      if (threadIdx.x < kQueries) {
+        const std::uint32_t query = all.lists.block_ids[e0 + min(threadIdx.x, queries - 1)];
+        query_rows[threadIdx.x] = query;
+        bits.words[threadIdx.x] = 0;
+        query_used = threadIdx.x < queries && takes_part(all.queries, query);
       }
-      __syncthreads();
-      float sums[kEach][kEach] = {};
-      for (std::uint32_t k0 = 0; k0 < all.points.columns; k0 += kDimensions) {
-        const std::uint32_t dimensions = min(all.points.columns - k0, kDimensions);
+      const int queries_used = __syncthreads_count(query_used ? 1 : 0);
+      if (threadIdx.x == 0) compared += static_cast<unsigned long long>(queries_used) * points_used;
+      Sums sums = {};
+      bool left = warp_points != 0;
+      for (std::uint32_t k0 = 0; k0 < all.stride; k0 += kDimensions) {
+        const std::uint32_t dimensions = min(all.stride - k0, kDimensions);
         if constexpr (kQueryTile || kPointTile) {
-          __syncthreads();
-          for (std::uint32_t i = threadIdx.x; i < kSide * kDimensions; i += kThreads) {
-            const std::uint32_t row = i / kDimensions, k = i % kDimensions;
-            if (k >= dimensions) continue;
-            const std::uint32_t column = all.order[k0 + k];
-            if constexpr (kQueryTile) {
-              query_tile[k][row] = all.queries.images[std::size_t{query_rows[row]} * all.queries.image_stride + column];
+          // What the last chunk read may be overwritten; where no warp has anything left, the rest is not needed.
+          if (k0 != 0 && __syncthreads_or(left ? 1 : 0) == 0) break;
+          if constexpr (kQueryTile) {
+            const std::uint32_t row = threadIdx.x % kQueries;
+            const float* values = all.query_rows + std::size_t{query_rows[row]} * all.stride + k0;
+            for (std::uint32_t k = threadIdx.x / kQueries * 4; k < dimensions; k += kThreads / kQueries * 4) {
+              store_column(query_tile, k, row, values);
             }
-            if constexpr (kPointTile) {
-              point_tile[k][row] =
-                  all.points.images[std::size_t{p0 + min(row, points - 1)} * all.points.image_stride + column];
+          }
+          if (kPointTile && !(point_tile_stays && e0 != entry_begin)) {
+            const std::uint32_t row = threadIdx.x % kPoints;
+            const float* values = all.point_rows + std::size_t{p0 + min(row, points - 1)} * all.stride + k0;
+            for (std::uint32_t k = threadIdx.x / kPoints * 4; k < dimensions; k += kThreads / kPoints * 4) {
+              store_column(point_tile, k, row, values);
             }
           }
           __syncthreads();
         }
-        for (std::uint32_t k = 0; k < dimensions; ++k) {
-          const std::uint32_t column = kQueryTile && kPointTile ? 0 : all.order[k0 + k];
-          float x[kEach], y[kEach];
-#pragma unroll
-          for (std::uint32_t i = 0; i < kEach; ++i) {
-            const std::uint32_t q = ty + kGrid * i, p = tx + kGrid * i;
+        for (std::uint32_t k = 0; left && k < dimensions;) {
+          const std::uint32_t look = min(k + kLook, dimensions);
+#pragma unroll 4
+          for (; k < look; ++k) {
+            float x[kEachQuery], y[kEachPoint];
             if constexpr (kQueryTile) {
-              x[i] = query_tile[k][q];
+              *reinterpret_cast<float4*>(x) = *reinterpret_cast<const float4*>(&query_tile[k][lane * kEachQuery]);
             } else {
-              x[i] = all.queries.images[std::size_t{query_rows[q]} * all.queries.image_stride + column];
+#pragma unroll
+              for (std::uint32_t i = 0; i < kEachQuery; ++i) {
+                x[i] = all.query_rows[std::size_t{query_rows[lane * kEachQuery + i]} * all.stride + k0 + k];
+              }
             }
             if constexpr (kPointTile) {
-              y[i] = point_tile[k][p];
+              const float* column = &point_tile[k][warp * kEachPoint];
+              *reinterpret_cast<float4*>(y) = *reinterpret_cast<const float4*>(column);
+              *reinterpret_cast<float4*>(y + 4) = *reinterpret_cast<const float4*>(column + 4);
             } else {
-              y[i] = all.points.images[std::size_t{p0 + min(p, points - 1)} * all.points.image_stride + column];
+#pragma unroll
+              for (std::uint32_t j = 0; j < kEachPoint; ++j) {
+                const std::uint32_t point = first_point + min(j, warp_points - 1);
+                y[j] = all.point_rows[std::size_t{point} * all.stride + k0 + k];
+              }
             }
+            sums.add(x, y);
           }
-#pragma unroll
-          for (std::uint32_t i = 0; i < kEach; ++i) {
-#pragma unroll
-            for (std::uint32_t j = 0; j < kEach; ++j) {
-              const float difference = x[i] - y[j];
-              sums[i][j] = fmaf(difference, difference, sums[i][j]);
-            }
-          }
-        }
-        bool left = false;
-#pragma unroll
-        for (std::uint32_t i = 0; i < kEach; ++i) {
-#pragma unroll
-          for (std::uint32_t j = 0; j < kEach; ++j) left |= !(sums[i][j] > all.out);
-        }
-        // Sums never fall; rows without an image are all zeros, and their sums tell nothing.
-        if (__syncthreads_or(left ? 1 : 0) == 0 && all.points.load_error == nullptr &&
-            all.queries.load_error == nullptr) {
-          break;
+          left = sums.any_left(all.out);  // sums never fall
         }
       }
+      if (left) {
 #pragma unroll
-      for (std::uint32_t i = 0; i < kEach; ++i) {
-        const std::uint32_t q = ty + kGrid * i;
-        const std::uint32_t query = query_rows[q];
-        const bool active = q < queries && takes_part(all.queries, query);
-        std::uint32_t maybe = 0, sure = 0;
+        for (std::uint32_t i = 0; i < kEachQuery; ++i) {
+          const std::uint32_t q = lane * kEachQuery + i;
+          const std::uint32_t query = query_rows[q];
+          const bool active = q < queries && takes_part(all.queries, query);
+          std::uint32_t maybe = 0, sure = 0;
 #pragma unroll
-        for (std::uint32_t j = 0; j < kEach; ++j) {
-          const std::uint32_t p = tx + kGrid * j, point = p0 + min(p, points - 1);
-          if (!active || p >= points || !takes_part(all.points, point)) continue;
-          ++compared;
-          if (all.rule.self_join && point == query && !all.rule.include_self) continue;
-          const bool filtered = has_image(all.queries, query) && has_image(all.points, point);
-          if (filtered && sums[i][j] > all.out) continue;
-          maybe |= 1U << j;
-          if (filtered && sums[i][j] <= all.in) sure |= 1U << j;
-        }
-        const PointColumn column{query, p0 + tx};
-        writer.enter_open(maybe & ~sure, column);
-        if constexpr (kMask == ResultMask::kPairs) {
-          writer.enter_hits(sure, column);
-        } else if constexpr (kMask == ResultMask::kPlain) {
-          if (q < queries) {
-            auto* const row = static_cast<std::uint8_t*>(mask) +
-                              ((e0 + q - all.mask_begin) * all.words + (p0 - group_begin) / kSide) * kSide;
-#pragma unroll
-            for (std::uint32_t j = 0; j < kEach; ++j) row[tx + kGrid * j] = static_cast<std::uint8_t>(sure >> j & 1U);
+          for (std::uint32_t j = 0; j < kEachPoint; ++j) {
+            if (!active || j >= warp_points || sums.values[i][j] > all.out) continue;
+            const std::uint32_t point = first_point + j;
+            if (!takes_part(all.points, point)) continue;
+            if (all.rule.self_join && point == query && !all.rule.include_self) continue;
+            maybe |= 1U << j;
+            if (sums.values[i][j] <= all.in) sure |= 1U << j;
           }
-        } else if (sure != 0) {
-          unsigned long long word = 0;
-#pragma unroll
-          for (std::uint32_t j = 0; j < kEach; ++j) word |= (sure >> j & 1ULL) << (tx + kGrid * j);
-          atomicOr(&bits[q], word);
+          const PointColumn column{query, first_point};
+          writer.enter_open(maybe & ~sure, column);
+          if constexpr (kMask == ResultMask::kPairs) {
+            writer.enter_hits(sure, column);
+          } else if (sure != 0) {
+            bits.bytes[q][warp] = static_cast<std::uint8_t>(sure);
+          }
         }
       }
+      __syncthreads();
       if constexpr (kMask == ResultMask::kCompressed) {
-        __syncthreads();
         if (threadIdx.x < queries) {
           static_cast<unsigned long long*>(
-              mask)[(e0 + threadIdx.x - all.mask_begin) * all.words + (p0 - group_begin) / kSide] = bits[threadIdx.x];
+              mask)[(e0 + threadIdx.x - all.mask_begin) * all.words + (p0 - group_begin) / kPoints] =
+              bits.words[threadIdx.x];
+        }
+      } else if constexpr (kMask == ResultMask::kPlain) {
+        for (std::uint32_t q = warp; q < queries; q += kWarps) {
+          auto* const row = static_cast<std::uint8_t*>(mask) +
+                            ((e0 + q - all.mask_begin) * all.words + (p0 - group_begin) / kPoints) * kPoints;
+          row[lane] = static_cast<std::uint8_t>(bits.words[q] >> lane & 1U);
+          row[lane + 32] = static_cast<std::uint8_t>(bits.words[q] >> (lane + 32) & 1U);
         }
       }
+      __syncthreads();
     }
   }
   for (int offset = 16; offset > 0; offset /= 2) compared += __shfl_xor_sync(kWholeWarp, compared, offset);
@@ -171,24 +229,26 @@ __global__ void __launch_bounds__(kThreads) compact_kernel(const __grid_constant
   const std::uint32_t list = all.first + blockIdx.x, lane = threadIdx.x % 32;
   const std::uint32_t group = all.lists.group_ids[list];
   const std::uint32_t group_begin = all.points.group_begin[group], group_end = all.points.group_begin[group + 1];
-  const std::uint32_t used = (group_end - group_begin + kSide - 1) / kSide;
-  const std::uint64_t entry_begin = all.lists.begin[list], words = (all.lists.begin[list + 1] - entry_begin) * used;
+  const std::uint32_t used = (group_end - group_begin + kPoints - 1) / kPoints;
+  const std::uint64_t entry_begin = all.lists.begin[list], entries = all.lists.begin[list + 1] - entry_begin;
   HitWriter writer(all.target, all.rule, lane);
   // Whole warps stay together.
-  for (std::uint64_t i = threadIdx.x; i - lane < words; i += kThreads) {
-    const bool inside = i < words;
-    const std::uint64_t entry = entry_begin + (inside ? i : words - 1) / used;
-    const auto part = static_cast<std::uint32_t>((inside ? i : words - 1) % used);
-    const std::uint64_t place = (entry - all.mask_begin) * all.words + part;
-    unsigned long long word = 0;
-    if constexpr (kMask == ResultMask::kPlain) {
-      const auto* bytes = static_cast<const std::uint8_t*>(mask) + place * kSide;
-      const std::uint32_t points = min(group_end - group_begin - part * kSide, kSide);
-      for (std::uint32_t j = 0; j < points; ++j) word |= static_cast<unsigned long long>(bytes[j]) << j;
-    } else {
-      word = static_cast<const unsigned long long*>(mask)[place];
+  for (std::uint64_t i = threadIdx.x; i - lane < entries; i += kThreads) {
+    const std::uint64_t entry = entry_begin + (i < entries ? i : entries - 1);
+    for (std::uint32_t part = 0; part < used; ++part) {
+      const std::uint64_t place = (entry - all.mask_begin) * all.words + part;
+      unsigned long long word = 0;
+      if constexpr (kMask == ResultMask::kPlain) {
+        const auto* bytes = static_cast<const unsigned long long*>(mask) + place * kWarps;
+        // Eight bytes of 0 or 1 at a time: the product gathers them in the highest one.
+        for (std::uint32_t b = 0; b < kWarps; ++b) word |= bytes[b] * 0x0102040810204080ULL >> 56 << (8 * b);
+      } else {
+        word = static_cast<const unsigned long long*>(mask)[place];
+      }
+      if (i >= entries) word = 0;
+      if (!__any_sync(kWholeWarp, word != 0)) continue;
+      writer.enter_word(word, all.lists.block_ids[entry], group_begin + part * kPoints);
     }
-    writer.enter_word(inside ? word : 0, all.lists.block_ids[entry], group_begin + part * kSide);
   }
   writer.finish(0);
 }
@@ -228,7 +288,20 @@ __global__ void largest_group_kernel(const std::uint32_t* group_begin, std::uint
 
 PaperRefinement::PaperRefinement(const DeviceTask& task, DeviceMemory& memory, Stream stream) : task_(task) {
   const std::size_t d = task.points.columns;
-  order_ = copy_to_device(task.projection->order.data(), d, memory, stream, "the order of the columns");
+  stride_ = static_cast<std::uint32_t>((d + 3) / 4 * 4);
+  const DeviceArray<std::uint32_t> order =
+      copy_to_device(task.projection->order.data(), d, memory, stream, "the order of the columns");
+  const auto ordered = [&](const DeviceSet& set) {
+    DeviceArray<float> rows(memory, std::size_t{set.rows} * stride_, stream, "the rows in the order of the columns");
+    if (set.rows != 0) {
+      order_kernel<<<grid_for(rows.size(), kRowThreads), kRowThreads, 0, stream>>>(set, order.data(), stride_,
+                                                                                   rows.data());
+      check_launch("order of the columns");
+    }
+    return rows;
+  };
+  point_rows_ = ordered(task.points);
+  if (!task.self_join) query_rows_ = ordered(task.queries);
   const FilterLimits filter(task.threshold, *task.space);
   double error = static_cast<double>(largest_finite(task.points.load_error, task.points.rows, memory, stream));
   error += static_cast<double>(largest_finite(task.queries.load_error, task.queries.rows, memory, stream));
@@ -249,15 +322,27 @@ PaperRefinement::PaperRefinement(const DeviceTask& task, DeviceMemory& memory, S
   }
   std::uint32_t rows = 0;
   copy_to_host(largest.data(), 1, &rows, stream);
-  words_ = std::max<std::uint32_t>(1, (rows + kSide - 1) / kSide);
+  words_ = std::max<std::uint32_t>(1, (rows + kPoints - 1) / kPoints);
 }
 
 void PaperRefinement::run(const DeviceLists& lists, const std::vector<std::uint64_t>& list_begin, std::uint32_t first,
                           std::uint32_t last, const PairRule& rule, const HitTarget& target, DeviceMemory& memory,
                           Stream stream) const {
   if (first >= last) return;
-  const Arguments all{task_.points, task_.queries,     lists, order_.data(), out_, in_, first,
-                      words_,       list_begin[first], rule,  target};
+  Arguments all{};
+  all.points = task_.points;
+  all.queries = task_.queries;
+  all.point_rows = point_rows_.data();
+  all.query_rows = task_.self_join ? point_rows_.data() : query_rows_.data();
+  all.lists = lists;
+  all.out = out_;
+  all.in = in_;
+  all.stride = stride_;
+  all.first = first;
+  all.words = words_;
+  all.mask_begin = list_begin[first];
+  all.rule = rule;
+  all.target = target;
   const std::uint64_t entries = list_begin[last] - list_begin[first];
   switch (task_.shared_memory) {
     case SharedMemory::kNone:

@@ -21,7 +21,8 @@ class PaperRefinement {
 
  private:
   const DeviceTask& task_;
-  DeviceArray<std::uint32_t> order_;  // [columns] by falling variance
+  std::uint32_t stride_ = 0;                    // columns, padded to a multiple of 4
+  DeviceArray<float> point_rows_, query_rows_;  // [rows x stride], columns by falling variance
   float out_ = 0.0F, in_ = 0.0F;
   std::uint32_t words_ = 1;  // of 64 points, of the largest group
 };

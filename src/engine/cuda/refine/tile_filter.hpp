@@ -43,18 +43,21 @@ struct PairRule {
 };
 
 /// Candidate lists cut into tasks of about equal work: up to 64 rows of a list's group against some of its entries.
+/// The tasks of `window` lists alternate, the first of each, then the second; lists that have fewer are filled up.
 class TileTasks {
  public:
-  TileTasks(const DeviceLists& lists, const DeviceTask& task, DeviceMemory& memory, Stream stream);
+  TileTasks(const DeviceLists& lists, const DeviceTask& task, const FilterData& rows, DeviceMemory& memory,
+            Stream stream);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::uint64_t* begin() const { return begin_.data(); }
   [[nodiscard]] std::uint32_t entries() const { return entries_; }  ///< of a task, at most
+  [[nodiscard]] std::uint32_t window() const { return window_; }
 
  private:
-  DeviceArray<std::uint64_t> begin_;  // [lists + 1]
+  DeviceArray<std::uint64_t> begin_;  // [windows + 1]
   std::uint64_t size_ = 0;
-  std::uint32_t entries_;
+  std::uint32_t entries_ = 1, window_ = 1;
 };
 
 /// Filters the tasks [first, last) with the matrix units; `target.tally` is added to, its `next` is overwritten.
