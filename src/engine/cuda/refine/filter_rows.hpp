@@ -26,10 +26,11 @@ namespace rthiss::cuda {
 /// which is at most (r - E_p - E_q)^2, with r >= E_p + E_q as a square is not negative: limit_in[q] = h_q + r E_q + g_q
 /// and shift[p] = start[p] + h_p + r E_p - r^2 / 2 + g_p give the second.
 ///
-/// Matrix units. Products of float16 are exact. What is known of the additions (not documented; tested on the device)
-/// is that the addends of a step are aligned to the largest and cut to 24 bits or more, then normalised. Each of the K
-/// products and the running sums of at most K / 4 steps then loses at most 2^-23 of the largest magnitude in sight,
-/// which is at most M = |start[p]| + sum |p_k q_k|; with a factor 4 in reserve the loss is at most
+/// Matrix units. Products of float16 are exact. What is assumed of the additions (not documented; held against exact
+/// sums by matrix_units_test) is that the addends of a step are aligned to the largest and cut to 24 bits or more, then
+/// normalised. Each of the K products and the running sums of at most K / 4 steps then loses at most 2^-23 of the
+/// largest magnitude in sight, which is at most M = |start[p]| + sum |p_k q_k|; with a factor 4 in reserve the loss is
+/// at most
 ///   4 K 2^-23 M,  M <= R^2/2 + h_p + R E_p + E_p^2 + g_p + 1.01 (h_p + h_q).
 /// With two numbers a column the product lo.lo is left out: |lo_p| |lo_q| <= (|lo_p|^2 + |lo_q|^2) / 2. So
 ///   g = 4.4 K 2^-23 (R^2/2 + 2.02 h + R E + E^2) + 0.51 |lo|^2.
