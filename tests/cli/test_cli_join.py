@@ -237,7 +237,7 @@ def test_selectivity_sets_the_radius(rthiss, save):
 SCHEMA = {
     "schema", "command", "n", "queries", "d", "dtype", "radius", "metric", "includes_self", "pairs", "selectivity",
     "engine", "index", "preset", "projection", "groups", "kd_tree_height", "threads", "devices", "batches",
-    "candidates", "accepted_whole", "decided", "seconds", "peak_bytes", "chosen"}
+    "batch_candidates", "candidates", "accepted_whole", "decided", "seconds", "peak_bytes", "chosen"}
 SECONDS = {"total", "read", "order", "group", "bound", "index", "fit", "plan", "count", "fill", "refine", "compact",
            "output"}
 
@@ -256,6 +256,7 @@ def test_json(rthiss, save, tmp_path, command):
     assert report["selectivity"] == (report["pairs"] - 513) / 513
     assert report["threads"] == 2 and report["devices"] == []
     assert set(report["candidates"]) == {"query_group", "comparisons"}
+    assert set(report["batch_candidates"]) == {"least", "mean", "most", "deviation"}
     assert set(report["decided"]) == {"filter", "double", "double_double", "exact"}
     assert sum(report["decided"].values()) == report["candidates"]["comparisons"]
     assert set(report["seconds"]) == SECONDS
