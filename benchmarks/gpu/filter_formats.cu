@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -52,15 +53,18 @@ __device__ void step(std::uint32_t (&s)[4], const std::uint32_t (&a)[4], const s
         s[i] = __float_as_uint(fmaf(difference, difference, __uint_as_float(s[i])));
       }
     }
-  } else if constexpr (kFormat == Format::kHalf) {
+  }
+#if __CUDA_ARCH__ >= 800
+  if constexpr (kFormat == Format::kHalf) {
     RTHISS_STEP("m16n8k16.row.col.f32.f16.f16.f32", "r");
   } else if constexpr (kFormat == Format::kBfloat) {
     RTHISS_STEP("m16n8k16.row.col.f32.bf16.bf16.f32", "r");
   } else if constexpr (kFormat == Format::kTf32) {
     RTHISS_STEP("m16n8k8.row.col.f32.tf32.tf32.f32", "r");
-  } else {
+  } else if constexpr (kFormat == Format::kInt8) {
     RTHISS_STEP("m16n8k32.row.col.s32.s8.s8.s32", "r");
   }
+#endif
 #undef RTHISS_STEP
 }
 
@@ -217,6 +221,9 @@ Band band_of(const Rows& rows, Format format) {
 
 int main() {
   try {
+    int major = 0;
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "cudaDeviceGetAttribute");
+    if (major < 8) throw std::runtime_error("needs a device of compute capability 8.0 or newer");
     std::printf("| format | 10^12 operations a second |\n|---|---:|\n");
     for (const Named& named : kFormats) std::printf("| %s | %.0f |\n", named.name, rate(named));
     std::printf("\n| rows |");
