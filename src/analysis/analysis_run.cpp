@@ -34,13 +34,14 @@ void AnalysisRun::search(const Dataset* queries, std::optional<std::span<const s
                          const Neighborhood& neighborhood, ResultSink& sink) {
   SearchStatistics own;
   search_neighborhood(SearcherAccess::engine(searcher_), options_, {&points_, queries, subset, neighborhood}, sink, own,
-                      observer_);
+                      observer_, &SearcherAccess::kept(searcher_));
   add_statistics(statistics_, own);
 }
 
 void AnalysisRun::self_join(double radius, ResultSink& sink) {
   SearchStatistics own;
-  SearchPipeline(SearcherAccess::engine(searcher_), options_, observer_).run(points_, nullptr, radius, sink, own);
+  SearchPipeline(SearcherAccess::engine(searcher_), options_, observer_, &SearcherAccess::kept(searcher_))
+      .run(points_, nullptr, radius, sink, own);
   add_statistics(statistics_, own);
 }
 

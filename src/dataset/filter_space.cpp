@@ -89,6 +89,12 @@ FilterSpace FilterSpace::choose(const Dataset& points, const Dataset* queries, b
   return space;
 }
 
+bool FilterSpace::same_images(const FilterSpace& other) const {
+  return scale == other.scale && normalize == other.normalize && integers == other.integers && bytes == other.bytes &&
+         no_underflow == other.no_underflow &&
+         std::equal(center.begin(), center.end(), other.center.begin(), other.center.end());
+}
+
 float FilterSpace::load(const Dataset& data, std::uint64_t i, float* out, double* scratch) const {
   const std::size_t d = data.columns();
   const PointsView& view = data.view();

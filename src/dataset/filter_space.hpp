@@ -32,6 +32,9 @@ struct FilterSpace {
   [[nodiscard]] static FilterSpace choose(const Dataset& points, const Dataset* queries, bool cosine, double radius,
                                           const ThreadPool& pool);
 
+  /// Whether images of equal rows are equal.
+  [[nodiscard]] bool same_images(const FilterSpace& other) const;
+
   /// Image of row `i` of `data` [d]; `scratch` [d] doubles. A row whose image overflows float32, and an ignored row, is
   /// all zero with error +inf: no image holds a NaN or an infinity.
   [[nodiscard]] float load(const Dataset& data, std::uint64_t i, float* out, double* scratch) const;

@@ -46,6 +46,18 @@ class HostStages final : public SearchStages {
  public:
   HostStages(const HostEngine& engine, const StageSetup& setup) : engine_(engine), setup_(setup), plan_(*setup.plan) {}
 
+  bool keeps_points() const override { return true; }
+
+  bool start_again(const StageSetup& setup) override {
+    // Single queries of the points themselves are cut from images that are gone.
+    const bool singles_stay = plan_.single_queries && setup_.self_join() && setup.self_join();
+    if (plan_.single_queries && setup.self_join() && !singles_stay) return false;
+    if (!singles_stay) other_queries_.reset();
+    setup_ = setup;
+    unused_counts_ = Array<std::uint64_t>();
+    return true;
+  }
+
   void project(Side side) override {
     PreparedSet& set = set_of(side);
     set.data = side == Side::kPoints ? setup_.points : setup_.queries;
@@ -70,7 +82,8 @@ class HostStages final : public SearchStages {
   }
 
   void separate_queries() override {
-    if (!other_queries_) {
+    if (setup_.self_join()) {
+      if (other_queries_) return;  // of an earlier search
       other_queries_.emplace();
       other_queries_->data = setup_.points;
       other_queries_->grouping = single_queries(points_.grouping);
@@ -111,7 +124,7 @@ class HostStages final : public SearchStages {
     task_.coarse_complete = plan_.coarse_complete;
     task_.cull_rows = plan_.cull_rows;
     task_.cascade = plan_.cascade;
-    refiner_ = engine_.make_refiner(task_);
+    refiner_ = engine_.make_refiner(task_, std::move(refiner_));
     // The refiner has its own copy of the images, in group order.
     for (PreparedSet* set : {&points_, other_queries_ ? &*other_queries_ : nullptr}) {
       if (set == nullptr) continue;

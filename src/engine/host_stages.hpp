@@ -24,7 +24,10 @@ class HostEngine : public Engine {
   void check(const SearchOptions& options) const override;
   [[nodiscard]] std::string resolve_index(std::string_view name) const override;
   [[nodiscard]] std::unique_ptr<SearchStages> make_stages(const StageSetup& setup) const override;
-  [[nodiscard]] virtual std::unique_ptr<Refiner> make_refiner(const RefinementTask& task) const = 0;
+  /// `previous`: null, or of an earlier search in the same points with the same plan, whose copy of the points' rows is
+  /// taken over.
+  [[nodiscard]] virtual std::unique_ptr<Refiner> make_refiner(const RefinementTask& task,
+                                                              std::unique_ptr<Refiner> previous) const = 0;
 };
 
 }  // namespace rthiss

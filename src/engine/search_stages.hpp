@@ -64,6 +64,13 @@ class SearchStages {
  public:
   virtual ~SearchStages() = default;
 
+  /// Whether `start_again` may give true: then it is worth while to keep the stages when a search is over.
+  [[nodiscard]] virtual bool keeps_points() const { return false; }
+  /// Takes up another search in the same points, with the same plan and an equal FilterSpace: what project, group and
+  /// bound made of the points stays, and is not to be called for them again; the other steps are. Gives false where
+  /// that cannot be; the stages are then of no more use.
+  [[nodiscard]] virtual bool start_again(const StageSetup& /*setup*/) { return false; }
+
   // Preparation: each once, in this order; kQueries only in a semi-join.
   virtual void project(Side side) = 0;
   virtual void group(Side side) = 0;

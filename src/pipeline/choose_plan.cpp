@@ -7,6 +7,7 @@
 #include <rthiss/errors.hpp>
 
 #include "pipeline/cost_model.hpp"
+#include "pipeline/tuning.hpp"
 
 namespace rthiss {
 
@@ -62,16 +63,31 @@ SearchPlan whole_rows_plan(const SearchOptions& options, const PlanTraits& trait
   return plan;
 }
 
+Projection copy_of(const Projection& projection) {
+  Projection copy;
+  copy.name = projection.name;
+  copy.columns = projection.columns;
+  copy.components = projection.components;
+  copy.with_rest = projection.with_rest;
+  copy.center = Array<float>(projection.center.span());
+  copy.basis = Array<float>(projection.basis.span());
+  copy.order = Array<std::uint32_t>(projection.order.span());
+  copy.basis_defect = projection.basis_defect;
+  copy.variance = Array<double>(projection.variance.span());
+  return copy;
+}
+
 SearchPlan plan_of_preset(const SearchOptions& options, const PlanTraits& traits, const Dataset& points,
-                          const FilterSpace& space, double radius, const ThreadPool& pool,
-                          SearchStatistics& statistics) {
+                          const FilterSpace& space, double radius, const ThreadPool& pool, SearchStatistics& statistics,
+                          PlanGrounds& grounds) {
   if (options.preset == "paper") return paper_plan(options, points, space, pool, statistics);
   if (traits.bound_width != 0) return whole_rows_plan(options, traits, points, space, pool, statistics);
 
   SearchPlan plan;
   const std::size_t d = points.columns();
-  const Sample sample = draw_sample(points, space, kSampleRows, options.seed, pool);
+  Sample sample = draw_sample(points, space, kSampleRows, options.seed, pool);
   std::vector<CascadeShape> shapes;
+  bool may_be_complete = false;
   if (options.projection == "auto" || options.projection == "pca") {
     Projection pca = principal_components(sample, std::min(d, kMostComponents), options.seed, pool);
     const AliveCurve curve = measure_alive(sample, pca, radius, pool);
@@ -88,6 +104,7 @@ SearchPlan plan_of_preset(const SearchOptions& options, const PlanTraits& traits
     statistics.chosen.emplace_back("coordinates", shape.describe());
     if (shapes.empty() || shape.cost < shapes.front().cost) {
       plan.projection = std::move(coordinates);
+      may_be_complete = d <= kMostComponents;
       shapes.assign(1, shape);
     }
   }
@@ -96,6 +113,7 @@ SearchPlan plan_of_preset(const SearchOptions& options, const PlanTraits& traits
   plan.use_fine = shape.fine != 0;
   plan.coarse_complete = plan.projection.is_coordinates() && shape.coarse == d;
   plan.cull_rows = shape.in_tiles < 1.0;
+  grounds = {std::move(sample), copy_of(plan.projection), may_be_complete, space.bytes};
   shorten_projection(plan.projection, std::max(shape.coarse, shape.fine));
   plan.grouping.split = SplitRule::kWidest;
   plan.grouping.order = GroupOrder::kTree;
@@ -109,14 +127,27 @@ SearchPlan plan_of_preset(const SearchOptions& options, const PlanTraits& traits
 }  // namespace
 
 SearchPlan choose_plan(const SearchOptions& options, const PlanTraits& traits, const Dataset& points,
-                       const FilterSpace& space, double radius, const ThreadPool& pool, SearchStatistics& statistics) {
-  SearchPlan plan = plan_of_preset(options, traits, points, space, radius, pool, statistics);
+                       const FilterSpace& space, double radius, const ThreadPool& pool, SearchStatistics& statistics,
+                       PlanGrounds& grounds) {
+  SearchPlan plan = plan_of_preset(options, traits, points, space, radius, pool, statistics, grounds);
   plan.grouping.method = options.grouping;
   if (options.primitive == Primitive::kPoint) {
     plan.grouping.height = -1;
     plan.grouping.leaf_size = 1;
   }
   return plan;
+}
+
+bool plan_suits(const SearchPlan& plan, const PlanGrounds& grounds, double radius, std::uint64_t points, double pairs,
+                const ThreadPool& pool) {
+  if (grounds.sample.rows == 0) return true;
+  const std::size_t d = grounds.sample.columns;
+  const AliveCurve curve = measure_alive(grounds.sample, grounds.projection, radius, pool);
+  const double best = best_shape(curve, d, grounds.may_be_complete, grounds.bytes).cost;
+  const std::size_t fine = plan.use_fine ? plan.projection.components : 0;
+  const double own = cost_of_shape(curve, plan.coarse_components, fine, d, grounds.may_be_complete, grounds.bytes);
+  const double preparing = static_cast<double>(points) * static_cast<double>(d * plan.projection.components);
+  return (own - best) * pairs <= tuning::kPrepareCost * preparing;
 }
 
 }  // namespace rthiss

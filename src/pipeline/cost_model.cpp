@@ -107,40 +107,55 @@ AliveCurve measure_alive(const Sample& sample, const Projection& projection, dou
   return curve;
 }
 
-CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete, bool bytes) {
-  const auto alive_at = [&](std::size_t components) {
-    for (std::size_t s = 0; s < curve.components.size(); ++s) {
-      if (curve.components[s] >= components) return curve.alive[s];
-    }
-    return curve.alive.back();
-  };
+namespace {
+
+double alive_at(const AliveCurve& curve, std::size_t components) {
+  for (std::size_t s = 0; s < curve.components.size(); ++s) {
+    if (curve.components[s] >= components) return curve.alive[s];
+  }
+  return curve.alive.back();
+}
+
+CascadeShape shape_of(const AliveCurve& curve, std::size_t coarse, std::size_t fine, std::size_t columns,
+                      bool may_be_complete, bool bytes) {
+  const bool complete = may_be_complete && coarse == columns;
   // Boxes leave some multiple of what the components themselves leave.
-  const double in_tiles = std::min(1.0, tuning::kBoxLooseness * alive_at(15) + 0.01);
+  const double in_tiles = std::min(1.0, tuning::kBoxLooseness * alive_at(curve, 15) + 0.01);
+  const double alive_coarse = std::min(in_tiles, alive_at(curve, coarse));
+  const double alive_fine = fine == 0 ? alive_coarse : alive_at(curve, fine);
+  double cost = in_tiles * (tuning::kTileCost + tuning::kDenseCost * static_cast<double>(coarse + (complete ? 0 : 1)));
+  if (!complete) {
+    if (fine != 0) cost += alive_coarse * (tuning::kPairCost + static_cast<double>(fine) * tuning::kRowCost);
+    cost += alive_fine *
+            (tuning::kPairCost + static_cast<double>(columns) * (bytes ? tuning::kByteCost : tuning::kRowCost));
+  }
+  return {coarse, fine, in_tiles, alive_coarse, alive_fine, cost};
+}
+
+}  // namespace
+
+CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete, bool bytes) {
   CascadeShape best;
   bool found = false;
   for (const std::size_t coarse : curve.components) {
     if (coarse > tuning::kMostCoarseComponents && coarse != columns) continue;
     const bool complete = may_be_complete && coarse == columns;
-    const double alive_coarse = std::min(in_tiles, alive_at(coarse));
-    const double dense =
-        in_tiles * (tuning::kTileCost + tuning::kDenseCost * static_cast<double>(coarse + (complete ? 0 : 1)));
     for (std::size_t f = 0; f <= curve.components.size(); ++f) {
       const std::size_t fine = f == 0 ? 0 : curve.components[f - 1];
       if (fine != 0 && (fine <= coarse || complete || fine * 2 > columns)) continue;
-      const double alive_fine = fine == 0 ? alive_coarse : alive_at(fine);
-      double cost = dense;
-      if (!complete) {
-        if (fine != 0) cost += alive_coarse * (tuning::kPairCost + static_cast<double>(fine) * tuning::kRowCost);
-        cost += alive_fine *
-                (tuning::kPairCost + static_cast<double>(columns) * (bytes ? tuning::kByteCost : tuning::kRowCost));
-      }
-      if (!found || cost < best.cost) {
-        best = {coarse, fine, in_tiles, alive_coarse, alive_fine, cost};
+      const CascadeShape shape = shape_of(curve, coarse, fine, columns, may_be_complete, bytes);
+      if (!found || shape.cost < best.cost) {
+        best = shape;
         found = true;
       }
     }
   }
   return best;
+}
+
+double cost_of_shape(const AliveCurve& curve, std::size_t coarse, std::size_t fine, std::size_t columns,
+                     bool may_be_complete, bool bytes) {
+  return shape_of(curve, coarse, fine, columns, may_be_complete, bytes).cost;
 }
 
 void shorten_projection(Projection& projection, std::size_t components) {

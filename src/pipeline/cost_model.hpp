@@ -35,6 +35,10 @@ struct CascadeShape {
 /// all of them decides nearly every pair by itself. `bytes`: the last filter works on rows of bytes.
 [[nodiscard]] CascadeShape best_shape(const AliveCurve& curve, std::size_t columns, bool may_be_complete, bool bytes);
 
+/// Cost by the model of a cascade of `coarse` and `fine` components where pairs are left as the curve says.
+[[nodiscard]] double cost_of_shape(const AliveCurve& curve, std::size_t coarse, std::size_t fine, std::size_t columns,
+                                   bool may_be_complete, bool bytes);
+
 /// Keeps the first `components` of a projection, the others go into the norm of the rest.
 void shorten_projection(Projection& projection, std::size_t components);
 

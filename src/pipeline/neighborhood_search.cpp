@@ -81,8 +81,13 @@ struct GatheredRows {
 class NeighborhoodSearch {
  public:
   NeighborhoodSearch(const Engine& engine, const SearchOptions& options, const NeighborhoodRequest& request,
-                     SearchStatistics& statistics, Observer* observer)
-      : engine_(engine), options_(options), request_(request), statistics_(statistics), observer_(observer) {
+                     SearchStatistics& statistics, Observer* observer, KeptPoints* kept)
+      : engine_(engine),
+        options_(options),
+        request_(request),
+        statistics_(statistics),
+        observer_(observer),
+        kept_(kept) {
     // Values are worked out for what is left in the end, and limits hold for that.
     plain_options_ = options;
     plain_options_.distances = false;
@@ -147,7 +152,7 @@ class NeighborhoodSearch {
 
   void search(const Dataset* rows, double radius, NeighborhoodSink& sink) {
     SearchStatistics own;
-    SearchPipeline(engine_, plain_options_, observer_).run(*request_.points, rows, radius, sink, own);
+    SearchPipeline(engine_, plain_options_, observer_, kept_).run(*request_.points, rows, radius, sink, own);
     add_statistics(statistics_, own);
   }
 
@@ -156,14 +161,15 @@ class NeighborhoodSearch {
   const NeighborhoodRequest& request_;
   SearchStatistics& statistics_;
   Observer* observer_;
+  KeptPoints* kept_;
   SearchOptions plain_options_;
 };
 
 }  // namespace
 
 void search_neighborhood(const Engine& engine, const SearchOptions& options, const NeighborhoodRequest& request,
-                         ResultSink& sink, SearchStatistics& statistics, Observer* observer) {
-  NeighborhoodSearch(engine, options, request, statistics, observer).run(sink);
+                         ResultSink& sink, SearchStatistics& statistics, Observer* observer, KeptPoints* kept) {
+  NeighborhoodSearch(engine, options, request, statistics, observer, kept).run(sink);
 }
 
 void add_statistics(SearchStatistics& sum, const SearchStatistics& other) {

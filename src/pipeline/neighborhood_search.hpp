@@ -12,6 +12,7 @@
 
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/prepared_points.hpp"
 
 namespace rthiss {
 
@@ -26,9 +27,10 @@ struct NeighborhoodRequest {
 };
 
 /// Searches through `SearchPipeline`, once for each class of similar radii, and sorts out the rest exactly
-/// (`NeighborhoodSink`). Adds to `statistics` what all searches did. Throws as Searcher does.
+/// (`NeighborhoodSink`). `kept`: as for SearchPipeline. Adds to `statistics` what all searches did. Throws as Searcher
+/// does.
 void search_neighborhood(const Engine& engine, const SearchOptions& options, const NeighborhoodRequest& request,
-                         ResultSink& sink, SearchStatistics& statistics, Observer* observer);
+                         ResultSink& sink, SearchStatistics& statistics, Observer* observer, KeptPoints* kept);
 
 /// Adds the work of another search to `sum`, and takes over what it says of the data and the choices.
 void add_statistics(SearchStatistics& sum, const SearchStatistics& other);

@@ -16,10 +16,11 @@ constexpr std::size_t kRowGrain = 16;
 }
 
 struct NeighborhoodSink::Scratch {
-  explicit Scratch(std::size_t columns) : query(columns), point(columns) {}
+  explicit Scratch(std::size_t columns) : query(columns), point(columns), near(columns) {}
 
   std::vector<double> query, point;  // [columns] rows as stored
   TierCounts decided;
+  NearestFilter::Scratch near;
   NearestPicker::Scratch nearest;
 };
 
@@ -33,6 +34,9 @@ NeighborhoodSink::NeighborhoodSink(const Search& search, ResultSink& inner)
   const Neighborhood& neighborhood = *search_.neighborhood;
   if (neighborhood.min_radius) {
     inside_ = make_pair_decider(search_.options->metric, *neighborhood.min_radius, search_.points->columns(), grid_);
+  }
+  if (neighborhood.max_neighbors) {
+    near_.emplace(*search_.points, *search_.queries, search_.options->metric, neighborhood.radius, *search_.pool);
   }
   inner_.begin(shape_);
   if (inner_.counts_only()) counts_ = Array<std::uint64_t>(shape_.queries, 0);
@@ -78,9 +82,13 @@ std::size_t NeighborhoodSink::filter_row(std::uint32_t query, std::span<std::uin
     ids[kept++] = id;
   }
   if (neighborhood.max_neighbors && kept > *neighborhood.max_neighbors) {
-    load_query();
-    picker_.pick(scratch.query.data(), ids.first(kept), *neighborhood.max_neighbors, scratch.nearest);
-    kept = *neighborhood.max_neighbors;
+    const std::uint64_t wanted = *neighborhood.max_neighbors;
+    kept = near_->keep_near(query, ids.first(kept), wanted, scratch.near);
+    if (kept > wanted) {
+      load_query();
+      picker_.pick(scratch.query.data(), ids.first(kept), wanted, scratch.nearest);
+    }
+    kept = wanted;
   }
   if (search_.self_join && !drop_self &&
       std::binary_search(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), query)) {

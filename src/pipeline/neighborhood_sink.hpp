@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "dataset/dataset.hpp"
+#include "pipeline/nearest_filter.hpp"
 #include "pipeline/nearest_picker.hpp"
 
 namespace rthiss {
@@ -65,6 +67,7 @@ class NeighborhoodSink final : public ResultSink {
   ResultShape shape_;
   ValueGrid grid_;
   NearestPicker picker_;
+  std::optional<NearestFilter> near_;    // where only the nearest are wanted
   std::unique_ptr<PairDecider> inside_;  // of the shell's inner radius
 
   std::span<const std::uint32_t> part_;

@@ -18,10 +18,9 @@ namespace rthiss {
 /// What the stages hand on.
 struct SearchPipeline::State {
   bool self_join = false;
-  FilterSpace space;
   std::unique_ptr<PairDecider> decider;
-  SearchPlan plan;
-  std::unique_ptr<SearchStages> stages;
+  KeptPoints prepared;  // before what refers to it
+  SearchStages* stages = nullptr;
   bool grouped_alike = false;  // blocks are the groups themselves: each pair of groups can stand once
   FirstTest first_test;
   std::uint64_t host_budget = 0, budget = 0;
@@ -57,10 +56,21 @@ void halve(const QueryBatch& batch, const MaskOverflow& overflow, std::vector<Qu
   left.push_back(first);
 }
 
+/// What a setup says of the plan.
+void complete_setup(StageSetup& setup, const PreparedPoints& prepared, double out_radius) {
+  setup.space = &prepared.space;
+  setup.plan = &prepared.plan;
+  // Above this, squares overflow and everything is a candidate anyway.
+  setup.test.radius = std::min(out_radius, 0x1p100);
+  setup.test.components = out_radius > 0x1p100 ? 0 : prepared.plan.test_components;
+  setup.test.sphere_boxes = prepared.plan.sphere_boxes;
+  setup.test.box_distance = prepared.plan.box_distance;
+}
+
 }  // namespace
 
-SearchPipeline::SearchPipeline(const Engine& engine, const SearchOptions& options, Observer* observer)
-    : engine_(engine), options_(options), observer_(observer) {}
+SearchPipeline::SearchPipeline(const Engine& engine, const SearchOptions& options, Observer* observer, KeptPoints* kept)
+    : engine_(engine), options_(options), observer_(observer), kept_(kept) {}
 
 void SearchPipeline::run(const Dataset& points, const Dataset* queries, double radius, ResultSink& sink,
                          SearchStatistics& statistics) {
@@ -86,8 +96,25 @@ void SearchPipeline::run(const Dataset& points, const Dataset* queries, double r
     list_all(state, sink, statistics);
   }
   statistics.peak_bytes_device = state.stages->peak_device_bytes();
+  if (kept_ != nullptr && state.stages->keeps_points()) *kept_ = std::move(state.prepared);
   const StageTimer timer(Stage::kOutput, statistics, observer_);
   sink.finish();
+}
+
+bool SearchPipeline::take_kept(State& state, StageSetup& setup, const FilterSpace& space, double out_radius) const {
+  if (kept_ == nullptr || *kept_ == nullptr) return false;
+  KeptPoints kept = std::move(*kept_);
+  const std::uint64_t points = setup.points->rows();
+  const double pairs = setup.self_join() ? 0.5 * static_cast<double>(points) * static_cast<double>(points)
+                                         : static_cast<double>(setup.queries->rows()) * static_cast<double>(points);
+  if (!kept->space.same_images(space) ||
+      !plan_suits(kept->plan, kept->grounds, out_radius, points, pairs, engine_.pool())) {
+    return false;
+  }
+  complete_setup(setup, *kept, out_radius);
+  if (!kept->stages->start_again(setup)) return false;
+  state.prepared = std::move(kept);
+  return true;
 }
 
 void SearchPipeline::prepare_set(State& state, Side side, SearchStatistics& statistics) const {
@@ -112,35 +139,44 @@ void SearchPipeline::prepare(State& state, const Dataset& points, const Dataset*
   const bool cosine = options_.metric.kind != Metric::Kind::kEuclidean;
   const ValueGrid grid = queries != nullptr ? ValueGrid::common(points.grid(), queries->grid()) : points.grid();
   state.decider = make_pair_decider(options_.metric, radius, points.columns(), grid);
-  state.space = FilterSpace::choose(points, queries, cosine, radius, pool);
+  FilterSpace space = FilterSpace::choose(points, queries, cosine, radius, pool);
   StageSetup setup;
   setup.points = &points;
   setup.queries = queries;
-  setup.space = &state.space;
   setup.decider = state.decider.get();
   setup.threshold = state.decider->filter_threshold();
-  setup.plan = &state.plan;
   setup.options = &options_;
   setup.index = statistics.index = engine_.resolve_index(options_.index);
-  const double out_radius = FilterLimits(setup.threshold, state.space).out_radius();
+  const double out_radius = FilterLimits(setup.threshold, space).out_radius();
+  bool again = false;
   {
     const StageTimer timer(Stage::kPlan, statistics, observer_);
-    state.plan = choose_plan(options_, engine_.plan_traits(), points, state.space, out_radius, pool, statistics);
-    statistics.projection = state.plan.projection.name;
+    again = take_kept(state, setup, space, out_radius);
+    if (!again) {
+      state.prepared = std::make_unique<PreparedPoints>();
+      PreparedPoints& prepared = *state.prepared;
+      prepared.space = std::move(space);
+      prepared.plan = choose_plan(options_, engine_.plan_traits(), points, prepared.space, out_radius, pool, statistics,
+                                  prepared.grounds);
+      prepared.chosen = statistics.chosen;
+      complete_setup(setup, prepared, out_radius);
+      prepared.stages = engine_.make_stages(setup);
+    }
   }
-  // Above this, squares overflow and everything is a candidate anyway.
-  setup.test.radius = std::min(out_radius, 0x1p100);
-  setup.test.components = out_radius > 0x1p100 ? 0 : state.plan.test_components;
-  setup.test.sphere_boxes = state.plan.sphere_boxes;
-  setup.test.box_distance = state.plan.box_distance;
-  state.stages = engine_.make_stages(setup);
-  prepare_set(state, Side::kPoints, statistics);
+  if (again) {
+    statistics.chosen = state.prepared->chosen;
+    statistics.chosen.emplace_back("points", "as prepared by an earlier search");
+  }
+  const SearchPlan& plan = state.prepared->plan;
+  statistics.projection = plan.projection.name;
+  state.stages = state.prepared->stages.get();
+  if (!again) prepare_set(state, Side::kPoints, statistics);
   if (queries != nullptr) prepare_set(state, Side::kQueries, statistics);
-  if (state.plan.single_queries) {
+  if (state.prepared->plan.single_queries) {
     const StageTimer timer(Stage::kBound, statistics, observer_);
     state.stages->separate_queries();
   }
-  state.grouped_alike = state.self_join && !state.plan.single_queries;
+  state.grouped_alike = state.self_join && !state.prepared->plan.single_queries;
   statistics.groups = state.stages->groups();
   statistics.kd_tree_height = state.stages->height();
   {
@@ -335,7 +371,7 @@ PairEstimate SearchPipeline::estimate_pairs(State& state, SearchStatistics& stat
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 22;
   if (all <= kSmall) return PairEstimate::bound(all);
   // Ranges of about 64 neighbouring queries, spread evenly: one group, or as many single queries.
-  const std::uint32_t range_blocks = state.plan.single_queries ? 64U : 1U;
+  const std::uint32_t range_blocks = state.prepared->plan.single_queries ? 64U : 1U;
   const std::uint32_t wanted = std::min((blocks + range_blocks - 1) / range_blocks, kEstimateRanges);
   SearchStatistics own;  // the sample's work is not the search's
   std::vector<double> means;

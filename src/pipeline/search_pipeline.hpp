@@ -12,6 +12,7 @@
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
 #include "pipeline/pair_estimate.hpp"
+#include "pipeline/prepared_points.hpp"
 
 namespace rthiss {
 
@@ -22,7 +23,8 @@ namespace rthiss {
 ///   per batch: count -> order by length -> fill -> refine -> compact -> sink
 class SearchPipeline {
  public:
-  SearchPipeline(const Engine& engine, const SearchOptions& options, Observer* observer);
+  /// `kept`: of this engine and the points of every run; may be null.
+  SearchPipeline(const Engine& engine, const SearchOptions& options, Observer* observer, KeptPoints* kept);
 
   /// `queries` null: self-join. Fills `statistics`. The sink gets begin, its rows or counts, and finish.
   void run(const Dataset& points, const Dataset* queries, double radius, ResultSink& sink,
@@ -33,6 +35,8 @@ class SearchPipeline {
 
   void prepare(State& state, const Dataset& points, const Dataset* queries, double radius,
                SearchStatistics& statistics);
+  /// Whether the kept points serve this search; they are then the state's.
+  [[nodiscard]] bool take_kept(State& state, StageSetup& setup, const FilterSpace& space, double out_radius) const;
   void prepare_set(State& state, Side side, SearchStatistics& statistics) const;
   /// Counts, fills and refines; gives the number of pairs found.
   std::uint64_t refine(State& state, BatchSlot& slot, const CandidateRange& range, const RefineRequest& request,
@@ -49,6 +53,7 @@ class SearchPipeline {
   const Engine& engine_;
   const SearchOptions& options_;
   Observer* observer_;
+  KeptPoints* kept_;
 };
 
 }  // namespace rthiss

@@ -23,6 +23,7 @@ struct Searcher::Impl {
   std::unique_ptr<Engine> engine;
   std::optional<Dataset> points;
   SearchStatistics statistics;
+  KeptPoints kept;  // refers to the engine and the points
 
   Impl(PointsView view, SearchOptions given) : options(std::move(given)) {
     check_names();
@@ -70,13 +71,14 @@ struct Searcher::Impl {
     }
     const Dataset* const others = queries ? &*queries : nullptr;
     if (neighborhood.is_plain()) {
-      SearchPipeline pipeline(*engine, options, observer);
+      SearchPipeline pipeline(*engine, options, observer, &kept);
       pipeline.run(*points, others, neighborhood.radius, sink, statistics);
       if (view == nullptr && options.include_self) {
         statistics.self_pairs = points->rows() - points->ignored_rows().size();
       }
     } else {
-      search_neighborhood(*engine, options, {&*points, others, std::nullopt, neighborhood}, sink, statistics, observer);
+      search_neighborhood(*engine, options, {&*points, others, std::nullopt, neighborhood}, sink, statistics, observer,
+                          &kept);
     }
     statistics.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     statistics.peak_bytes_host = peak_memory_bytes();
@@ -131,6 +133,7 @@ const Dataset& SearcherAccess::points(const Searcher& searcher) { return *search
 Dataset SearcherAccess::read_queries(const Searcher& searcher, const PointsView& queries) {
   return searcher.impl_->read_queries(queries);
 }
+KeptPoints& SearcherAccess::kept(Searcher& searcher) { return searcher.impl_->kept; }
 SearchStatistics& SearcherAccess::statistics(Searcher& searcher) { return searcher.impl_->statistics; }
 
 std::vector<Availability> engines() { return engine_availability(); }

@@ -4,6 +4,7 @@
 
 #include "dataset/dataset.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/prepared_points.hpp"
 
 namespace rthiss {
 
@@ -13,6 +14,7 @@ struct SearcherAccess {
   [[nodiscard]] static const Dataset& points(const Searcher& searcher);
   /// Checks queries as a search does.
   [[nodiscard]] static Dataset read_queries(const Searcher& searcher, const PointsView& queries);
+  [[nodiscard]] static KeptPoints& kept(Searcher& searcher);
   [[nodiscard]] static SearchStatistics& statistics(Searcher& searcher);
 };
 

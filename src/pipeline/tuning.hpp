@@ -19,5 +19,7 @@ inline constexpr double kDenseCost = 0.6 / 16.0;
 inline constexpr double kPairCost = 20.0;
 inline constexpr double kRowCost = 0.26;
 inline constexpr double kByteCost = 0.125;
+/// Cycles to project, group and arrange a row, for each of its columns and each component.
+inline constexpr double kPrepareCost = 1.0;
 
 }  // namespace rthiss::tuning

@@ -96,6 +96,19 @@ TEST(Knn, EqualsTheOracleForCosine) {
   check_self(rows, cosine_table(rows, true), {Metric::Kind::kCosineSimilarity}, {1, 6, 119});
 }
 
+TEST(Knn, WorksOnBytes) {
+  for (const double step : {1.0, 2.0, 85.0}) {  // steps other than 1 are divided out
+    const Rows rows = scaled_rows(lattice(160, 5, 4), step);
+    const PairTable table = euclidean_table(rows, rows);
+    for (const Layout layout : {Layout::kPlain, Layout::kFortran}) {
+      const TypedPoints points = typed_points(rows, DType::kUInt8, layout);
+      Searcher searcher(points.view);
+      for (const std::uint64_t k : {std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{70}})
+        expect_nearest(knn(searcher, k), table, k, true);
+    }
+  }
+}
+
 TEST(Knn, SearchesForOtherRows) {
   const Rows rows = lattice(100, 3, 4);
   const Rows queries = joined(lattice(20, 3, 4), uniform_rows(45, 3, 0.0, 4.0));

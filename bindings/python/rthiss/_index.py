@@ -60,6 +60,11 @@ class Index:
 
     Notes
     -----
+    On engine "cpu" (and "reference") the first search prepares the rows (projection, groups, a reordered copy), and later
+    ones, `knn` and `search` too, take that up where it suits their radius. It stays in memory as long as the index: about
+    the size of the rows, for each of the threads that search at once, and for each combination of `include_self` and
+    `return_distance`. Engine "cuda" prepares anew each time.
+
     Any number of threads may use one index at once. An index does not survive a fork.
 
     Examples

@@ -27,6 +27,11 @@ def as_points(data: Any, role: str) -> _core.Points:
         return _from_numpy(data, role)
     if hasattr(data, "__dlpack__"):
         return _from_dlpack(data, role)
+    if hasattr(data, "__cuda_array_interface__"):
+        raise NotImplementedError(
+            f"{role}: the array lies in the memory of a GPU, and rows are read from host memory; hand over a copy in "
+            "host memory (Numba: x.copy_to_host(), CuPy: x.get())"
+        )
     if hasattr(data, "toarray"):
         raise TypeError(f"{role}: a sparse matrix cannot be searched; hand over {role}.toarray()")
     array = np.asarray(data)

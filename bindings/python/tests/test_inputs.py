@@ -189,6 +189,14 @@ def test_memory_of_a_device_is_refused_with_advice():
         rthiss.self_join(OnDevice(), 1.0)
 
 
+def test_memory_of_a_gpu_without_dlpack_is_refused_with_advice():
+    class OnDevice:
+        __cuda_array_interface__ = {"shape": (2, 1), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+    with pytest.raises(NotImplementedError, match=r"Q: .*GPU.*copy_to_host"):
+        rthiss.radius_search(np.zeros((2, 1)), OnDevice(), 1.0)
+
+
 def test_an_index_reads_a_copy_unless_told_otherwise():
     rows = np.array([[0.0], [1.0]])
     copied, shared = rthiss.Index(rows), rthiss.Index(rows, copy=False)

@@ -53,11 +53,13 @@ struct CascadeRefiner::Tile {
   double norm_sum;           // largest norms of both sides, added
 };
 
-CascadeRefiner::CascadeRefiner(const RefinementTask& task, const ThreadPool& pool)
+CascadeRefiner::CascadeRefiner(const RefinementTask& task, const ThreadPool& pool,
+                               std::unique_ptr<const GroupRows> point_rows)
     : task_(task),
       pool_(pool),
       limits_(task.threshold, *task.space),
-      point_rows_(arrange_rows(*task.points, *task.space, *task.projection, true, pool)),
+      kept_point_rows_(arrange_or_keep(std::move(point_rows), *task.points, *task.space, *task.projection, true, pool)),
+      point_rows_(*kept_point_rows_),
       query_rows_storage_(task.self_join ? GroupRows()
                                          : arrange_rows(*task.queries, *task.space, *task.projection, true, pool)),
       query_rows_(task.self_join ? point_rows_ : query_rows_storage_),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/cpu/group_rows.hpp"
@@ -14,7 +16,11 @@ namespace rthiss::cpu {
 /// through filters by rows in more, and only what those cannot decide through the exact tiers.
 class CascadeRefiner final : public Refiner {
  public:
-  CascadeRefiner(const RefinementTask& task, const ThreadPool& pool);
+  /// `point_rows`: null, or what a refiner with the same points and the same plan made of them.
+  CascadeRefiner(const RefinementTask& task, const ThreadPool& pool, std::unique_ptr<const GroupRows> point_rows);
+
+  /// Leaves the refiner unusable.
+  [[nodiscard]] std::unique_ptr<const GroupRows> take_point_rows() { return std::move(kept_point_rows_); }
 
   RefinementCounts refine(const CandidateLists& lists, const CandidateRange& range, bool mirror,
                           const RefinementResult& result, RefinementProgress& progress) override;
@@ -40,7 +46,8 @@ class CascadeRefiner final : public Refiner {
   const RefinementTask& task_;
   const ThreadPool& pool_;
   FilterLimits limits_;
-  GroupRows point_rows_;
+  std::unique_ptr<const GroupRows> kept_point_rows_;
+  const GroupRows& point_rows_;
   GroupRows query_rows_storage_;  // empty in a self-join
   const GroupRows& query_rows_;
   PairStage pair_stage_;

@@ -71,6 +71,13 @@ void prepare_chunk(GroupRows& out, std::uint32_t chunk, std::size_t first, std::
 
 }  // namespace
 
+std::unique_ptr<const GroupRows> arrange_or_keep(std::unique_ptr<const GroupRows> kept, const PreparedSet& set,
+                                                 const FilterSpace& space, const Projection& projection, bool cascade,
+                                                 const ThreadPool& pool) {
+  if (kept != nullptr) return kept;
+  return std::make_unique<const GroupRows>(arrange_rows(set, space, projection, cascade, pool));
+}
+
 void pack_panel(const float* rows, std::size_t stride, std::size_t count, std::size_t width, float* panel) {
   for (std::size_t k = 0; k < width; ++k) {
     for (std::size_t i = 0; i < simd::kTileSide; ++i)

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "common/parallel.hpp"
 #include "refinement/refinement_task.hpp"
@@ -45,6 +46,12 @@ struct GroupRows {
 /// comes from `coarse` and `fine` stays empty.
 [[nodiscard]] GroupRows arrange_rows(const PreparedSet& set, const FilterSpace& space, const Projection& projection,
                                      bool cascade, const ThreadPool& pool);
+
+/// The same on its own, unless `kept` holds it already.
+[[nodiscard]] std::unique_ptr<const GroupRows> arrange_or_keep(std::unique_ptr<const GroupRows> kept,
+                                                               const PreparedSet& set, const FilterSpace& space,
+                                                               const Projection& projection, bool cascade,
+                                                               const ThreadPool& pool);
 
 /// panel [width x 64] = the first `count` <= 64 rows, component-major; missing rows are 0.
 void pack_panel(const float* rows, std::size_t stride, std::size_t count, std::size_t width, float* panel);

@@ -21,11 +21,14 @@ struct PaperRefiner::Worker {
   RefinementCounts counts;
 };
 
-PaperRefiner::PaperRefiner(const RefinementTask& task, const ThreadPool& pool)
+PaperRefiner::PaperRefiner(const RefinementTask& task, const ThreadPool& pool,
+                           std::unique_ptr<const GroupRows> point_rows)
     : task_(task),
       pool_(pool),
       limits_(task.threshold, *task.space),
-      point_rows_(arrange_rows(*task.points, *task.space, *task.projection, false, pool)),
+      kept_point_rows_(
+          arrange_or_keep(std::move(point_rows), *task.points, *task.space, *task.projection, false, pool)),
+      point_rows_(*kept_point_rows_),
       query_rows_(arrange_rows(*task.queries, *task.space, *task.projection, false, pool)) {}
 
 RefinementCounts PaperRefiner::refine(const CandidateLists& lists, const CandidateRange& /*range*/, bool mirror,

@@ -64,7 +64,8 @@ class ReferenceRefiner final : public Refiner {
 
 }  // namespace
 
-std::unique_ptr<Refiner> ReferenceEngine::make_refiner(const RefinementTask& task) const {
+std::unique_ptr<Refiner> ReferenceEngine::make_refiner(const RefinementTask& task,
+                                                       std::unique_ptr<Refiner> /*previous*/) const {
   return std::make_unique<ReferenceRefiner>(task, pool_);
 }
 

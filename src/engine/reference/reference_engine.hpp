@@ -11,7 +11,8 @@ class ReferenceEngine final : public HostEngine {
   [[nodiscard]] std::string name() const override { return "reference"; }
   [[nodiscard]] std::string describe() const override { return "float64 loops without any filter"; }
   [[nodiscard]] const ThreadPool& pool() const override { return pool_; }
-  [[nodiscard]] std::unique_ptr<Refiner> make_refiner(const RefinementTask& task) const override;
+  [[nodiscard]] std::unique_ptr<Refiner> make_refiner(const RefinementTask& task,
+                                                      std::unique_ptr<Refiner> previous) const override;
 
  private:
   ThreadPool pool_;
