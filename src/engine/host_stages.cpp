@@ -5,10 +5,13 @@
 #include <rthiss/errors.hpp>
 #include <vector>
 
+#include "candidates/settled_counts.hpp"
 #include "grouping/group_points.hpp"
 #include "index/registry.hpp"
+#include "index/settled_groups.hpp"
 #include "projection/project.hpp"
 #include "refinement/compact.hpp"
+#include "refinement/filter_limits.hpp"
 
 namespace rthiss {
 
@@ -97,6 +100,7 @@ class HostStages final : public SearchStages {
   void build_index() override {
     index_ = make_index(setup_.index);
     index_->build(points_.bounds, setup_.test, pool());
+    settle();
   }
 
   FirstTest first_test() override {
@@ -105,7 +109,9 @@ class HostStages final : public SearchStages {
     all.blocks = &queries().bounds;
     all.block_end = blocks();
     all.group_end = groups();
+    all.settled = settled_ ? &*settled_ : nullptr;
     test.counts = count_candidates(*index_, all, groups(), pool());
+    any_candidates_ = test.counts.total != 0;
     for (std::uint32_t b = 0; b < blocks(); ++b) {
       test.query_group += std::uint64_t{test.counts.per_block[b]} * queries_in(b, b + 1);
     }
@@ -124,6 +130,7 @@ class HostStages final : public SearchStages {
     task_.coarse_complete = plan_.coarse_complete;
     task_.cull_rows = plan_.cull_rows;
     task_.cascade = plan_.cascade;
+    if (!any_candidates_) return;
     refiner_ = engine_.make_refiner(task_, std::move(refiner_));
     // The refiner has its own copy of the images, in group order.
     for (PreparedSet* set : {&points_, other_queries_ ? &*other_queries_ : nullptr}) {
@@ -158,6 +165,7 @@ class HostStages final : public SearchStages {
     auto& own = static_cast<HostSlot&>(slot);
     own.range = range;
     own.range.blocks = &queries().bounds;
+    own.range.settled = settled_ ? &*settled_ : nullptr;
     own.counts = count_candidates(*index_, own.range, groups(), pool());
     return own.counts.total;
   }
@@ -186,7 +194,17 @@ class HostStages final : public SearchStages {
         break;
     }
     try {
-      return refiner_->refine(own.lists, own.range, own.range.each_pair_once, result, progress);
+      RefinementCounts done;
+      if (own.counts.total != 0) {
+        done = refiner_->refine(own.lists, own.range, own.range.each_pair_once, result, progress);
+      }
+      if (own.range.settled != nullptr) {
+        const SettledPairs settled = add_settled(own.range, queries().grouping, points_.grouping,
+                                                 task_.self_join && !task_.include_self, result.counts, pool());
+        done.accepted_whole += settled.accepted;
+        progress.advance(0, settled.ordered);
+      }
+      return done;
     } catch (const MaskOverflow&) {
       own.mask = HitMask();
       throw;
@@ -207,6 +225,15 @@ class HostStages final : public SearchStages {
   }
 
  private:
+  /// For a search that only counts. The paper's preset decides every pair; an ignored row lies in its group's box.
+  void settle() {
+    settled_.reset();
+    if (!setup_.counts_only || !plan_.cascade || plan_.single_queries) return;
+    if (!points_.data->ignored_rows().empty() || !queries().data->ignored_rows().empty()) return;
+    settled_.emplace(points_.bounds, FilterLimits(setup_.threshold, *setup_.space).in_radius(),
+                     points_.coarse.width > points_.coarse.components);
+  }
+
   [[nodiscard]] const ThreadPool& pool() const { return engine_.pool(); }
   [[nodiscard]] const PreparedSet& queries() const { return other_queries_ ? *other_queries_ : points_; }
   [[nodiscard]] PreparedSet& set_of(Side side) {
@@ -220,8 +247,10 @@ class HostStages final : public SearchStages {
   PreparedSet points_;
   std::optional<PreparedSet> other_queries_;  // semi-join, or single queries of a self-join
   std::unique_ptr<GroupIndex> index_;
+  std::optional<SettledGroups> settled_;
   RefinementTask task_;
-  std::unique_ptr<Refiner> refiner_;
+  bool any_candidates_ = false;
+  std::unique_ptr<Refiner> refiner_;  // made by the first search that has candidates
   Array<std::uint64_t> unused_counts_;
 };
 

@@ -26,6 +26,7 @@ struct StageSetup {
   const SearchOptions* options = nullptr;
   std::string index;  ///< as resolved by the engine
   CandidateTest test;
+  bool counts_only = false;  ///< of the rows numbers alone are wanted
 
   [[nodiscard]] bool self_join() const noexcept { return queries == nullptr; }
 };

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "index/group_index.hpp"
+#include "index/settled_groups.hpp"
 
 namespace rthiss {
 
-/// The groups that a range admits for one block: two ascending half-open intervals, either of which may be empty.
+/// The groups that a range admits for one block: two ascending intervals, either of which may be empty.
 struct AllowedGroups {
-  struct Interval {
-    std::uint32_t begin = 0, end = 0;
-    [[nodiscard]] bool empty() const noexcept { return begin >= end; }
-  };
-  Interval parts[2];
+  GroupInterval parts[2];
 };
 
 [[nodiscard]] inline AllowedGroups allowed_groups(const CandidateRange& range, std::uint32_t block) noexcept {
@@ -21,6 +20,17 @@ struct AllowedGroups {
   return {{{range.group_begin, std::min(range.group_end, range.whole_block_begin.value_or(range.block_begin))},
            {std::max(range.group_begin, block), range.group_end}}};
 }
+
+/// What of them an index has to look at: without the groups that the range's SettledGroups settle. One a worker.
+class OpenGroups {
+ public:
+  /// Ascending intervals, none empty; valid until the next call.
+  std::span<const GroupInterval> find(const CandidateRange& range, std::uint32_t block);
+
+ private:
+  SettledGroups::Finder finder_;
+  std::vector<GroupInterval> open_;
+};
 
 /// Throws InvalidArgument where the range names blocks or groups that are not there.
 void check_range(const CandidateRange& range, std::size_t groups, std::size_t components);

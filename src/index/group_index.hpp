@@ -12,6 +12,7 @@
 
 namespace rthiss {
 
+class SettledGroups;
 class ThreadPool;
 
 /// How an index decides that a group may hold a neighbour of a block of queries.
@@ -32,6 +33,8 @@ struct CandidateRange {
   bool each_pair_once = false;
   /// For a range that is visited in parts: block_begin of the whole. Unset: this range is the whole.
   std::optional<std::uint32_t> whole_block_begin = std::nullopt;
+  /// Groups that these settle for a block are left out (a search that only counts).
+  const SettledGroups* settled = nullptr;
 };
 
 /// Finds the groups near query blocks.

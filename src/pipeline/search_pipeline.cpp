@@ -85,7 +85,7 @@ void SearchPipeline::run(const Dataset& points, const Dataset* queries, double r
 
   State state;
   state.self_join = queries == nullptr;
-  prepare(state, points, queries, radius, statistics);
+  prepare(state, points, queries, radius, sink.counts_only(), statistics);
   sink.begin({query_count, points.rows(), options_.distances});
   if (sink.counts_only()) {
     Array<std::uint64_t> counts(query_count, 0);
@@ -131,7 +131,7 @@ void SearchPipeline::prepare_set(State& state, Side side, SearchStatistics& stat
 }
 
 void SearchPipeline::prepare(State& state, const Dataset& points, const Dataset* queries, double radius,
-                             SearchStatistics& statistics) {
+                             bool counts_only, SearchStatistics& statistics) {
   const ThreadPool& pool = engine_.pool();
   if (queries != nullptr && queries->columns() != points.columns()) {
     throw InvalidArgument(fmt::format("queries have {} columns, points have {}", queries->columns(), points.columns()));
@@ -146,6 +146,7 @@ void SearchPipeline::prepare(State& state, const Dataset& points, const Dataset*
   setup.decider = state.decider.get();
   setup.threshold = state.decider->filter_threshold();
   setup.options = &options_;
+  setup.counts_only = counts_only;
   setup.index = statistics.index = engine_.resolve_index(options_.index);
   const double out_radius = FilterLimits(setup.threshold, space).out_radius();
   bool again = false;

@@ -33,7 +33,7 @@ class SearchPipeline {
  private:
   struct State;
 
-  void prepare(State& state, const Dataset& points, const Dataset* queries, double radius,
+  void prepare(State& state, const Dataset& points, const Dataset* queries, double radius, bool counts_only,
                SearchStatistics& statistics);
   /// Whether the kept points serve this search; they are then the state's.
   [[nodiscard]] bool take_kept(State& state, StageSetup& setup, const FilterSpace& space, double out_radius) const;

@@ -27,7 +27,7 @@ class ScriptedIndex final : public GroupIndex {
     pool.for_tasks(range.block_end - range.block_begin, [&](std::size_t task, int worker) {
       const auto block = static_cast<std::uint32_t>(range.block_begin + task);
       std::vector<std::uint32_t> allowed;
-      for (const AllowedGroups::Interval part : allowed_groups(range, block).parts) {
+      for (const GroupInterval part : allowed_groups(range, block).parts) {
         for (const std::uint32_t group : lists_[block]) {
           if (group >= part.begin && group < part.end) allowed.push_back(group);
         }

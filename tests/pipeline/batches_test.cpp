@@ -49,6 +49,40 @@ TEST(Batches, ManyAndHalved) {
   }
 }
 
+// Counting takes runs of groups that lie within the radius as a whole at once, whatever the index.
+TEST(Batches, DenseRegionsAreCountedAsAWhole) {
+  const TypedPoints points = typed_points(crowded_rows(2300), 2, DType::kFloat32);
+  const PairTable table = plane_table(points.values);
+  for (const Availability& index : indexes()) {
+    if (!index.available) continue;
+    for (const double radius : {0.0, 60.0, 700.0, 2000.0}) {
+      for (const bool include_self : {false, true}) {
+        Way way;
+        way.options.index = index.name;
+        way.options.engine = "cpu";
+        way.options.kd_tree_height = 9;
+        way.options.threads = include_self ? 3 : 1;
+        way.options.memory_limit = include_self ? std::uint64_t{1} << 17 : 0;
+        way.options.include_self = include_self;
+        way.output = Output::kCounts;
+        check_search(points.view, nullptr, radius, way, table);
+        if (HasFatalFailure()) return;
+        way.options.include_self = false;
+        check_search(points.view, &points.view, radius, way, table);
+        if (HasFatalFailure()) return;
+      }
+    }
+    SearchOptions options;
+    options.engine = "cpu";
+    options.index = index.name;
+    options.kd_tree_height = 9;
+    Searcher searcher(points.view, options);
+    CountsSink sink;
+    searcher.self_join(2000.0, sink);
+    EXPECT_EQ(searcher.statistics().candidates_query_group, 0U) << "everything is within the radius as a whole";
+  }
+}
+
 class HalvingLog : public Observer {
  public:
   void log(std::string_view message) override { halved += message.find("halved") != std::string_view::npos ? 1 : 0; }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/cpu/list_bundles.hpp"
+#include "geometry/farthest_points.hpp"
 #include "refinement/bit_transpose.hpp"
 #include "simd/tile.hpp"
 
@@ -151,42 +152,14 @@ void CascadeRefiner::decide_constant(Worker& worker, HitRecorder& recorder, std:
   }
 }
 
-/// Is the largest distance that the bounds allow within the radius? With the norm of the rest as last value, the rests
-/// of two points may point in opposite directions, so they add.
+/// Is the largest distance that the bounds allow within the radius?
 bool CascadeRefiner::within_whole(std::uint32_t block, std::uint32_t group) const {
   if (!point_rows_.all_live || !query_rows_.all_live) return false;
   const double error =
       static_cast<double>(task_.queries->bounds.error[block]) + static_cast<double>(task_.points->bounds.error[group]);
-  const double reach = limits_.in_radius() - error;
-  if (!(reach >= 0.0)) return false;
-  // For sums of up to 2^12 roundings of float64; there are at most 128 components.
-  const double limit = reach * reach * (1.0 - 0x1p-40);
-  const std::size_t stride = point_rows_.coarse_stride;
   const std::size_t components = task_.points->coarse.components;
-  const float* low_q = query_rows_.box_low.data() + block * stride;
-  const float* high_q = query_rows_.box_high.data() + block * stride;
-  const float* low_p = point_rows_.box_low.data() + group * stride;
-  const float* high_p = point_rows_.box_high.data() + group * stride;
-  // The first components alone tell nearly always; four sums at a time for the compiler's vectors.
-  double sums[4] = {};
-  const auto add_widest = [&](std::size_t k, double& sum) {
-    const double up = static_cast<double>(high_q[k]) - static_cast<double>(low_p[k]);
-    const double down = static_cast<double>(high_p[k]) - static_cast<double>(low_q[k]);
-    const double widest = up > down ? up : down;
-    sum += widest * widest;
-  };
-  std::size_t k = 0;
-  for (; k + 4 <= components; k += 4) {
-    for (std::size_t i = 0; i < 4; ++i) add_widest(k + i, sums[i]);
-    if (sums[0] + sums[1] + sums[2] + sums[3] > limit) return false;
-  }
-  for (; k < components; ++k) add_widest(k, sums[k % 4]);
-  double sum = sums[0] + sums[1] + sums[2] + sums[3];
-  if (point_rows_.coarse_width > components) {
-    const double rest = static_cast<double>(high_q[components]) + static_cast<double>(high_p[components]);
-    sum += rest * rest;
-  }
-  return sum <= limit;
+  return farthest_within(query_rows_.box(block), point_rows_.box(group), components,
+                         point_rows_.coarse_width > components, farthest_limit(limits_.in_radius(), error));
 }
 
 void CascadeRefiner::compare_tile(Worker& worker, HitRecorder& recorder, std::uint32_t block, std::uint32_t query_chunk,

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/parallel.hpp"
+#include "geometry/farthest_points.hpp"
 #include "refinement/refinement_task.hpp"
 
 namespace rthiss::cpu {
@@ -40,6 +41,10 @@ struct GroupRows {
   Array<std::uint64_t> live;         ///< [chunks] bit j: position j of the chunk takes part (not an ignored row)
   Array<std::uint8_t> constant;      ///< [groups] all rows equal as real numbers
   bool all_live = true;
+
+  [[nodiscard]] BoxCorners box(std::size_t group) const {
+    return {box_low.data() + group * coarse_stride, box_high.data() + group * coarse_stride};
+  }
 };
 
 /// `cascade` false (the paper's refinement): `full` holds the columns in the projection's order, and everything that

@@ -73,8 +73,7 @@ class BvhIndex final : public GroupIndex {
         const auto block = static_cast<std::uint32_t>(range.block_begin + i);
         const BvhQuery query = mine.load(*range.blocks, block, view_.components, *threshold_);
         std::size_t count = 0;
-        for (const AllowedGroups::Interval part : allowed_groups(range, block).parts) {
-          if (part.empty()) continue;
+        for (const GroupInterval part : mine.open.find(range, block)) {
           count += find_near(view_, query, *threshold_, part.begin, part.end, mine.ids.data() + count);
         }
         visitor(block, {mine.ids.data(), count}, worker);
@@ -90,6 +89,7 @@ class BvhIndex final : public GroupIndex {
 
  private:
   struct Scratch {
+    OpenGroups open;
     Array<std::uint32_t> ids;
     Array<float> box;
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/floating_point_scope.hpp"
@@ -33,14 +35,16 @@ struct BlockQuery {
   const CandidateThreshold* threshold = nullptr;
   GroupBox block;
   float reach = 0.0f;
-  AllowedGroups allowed;
-  Array<std::uint64_t> found;  ///< all 0 between queries
+  OpenGroups open;
+  std::span<const GroupInterval> allowed;  ///< of the block
+  Array<std::uint64_t> found;              ///< all 0 between queries
   Array<std::uint32_t> ids;
   std::size_t first_word = 0, last_word = 0;  ///< words of `found` that may not be 0: [first, last]
 
   [[nodiscard]] bool is_allowed(std::uint32_t group) const noexcept {
-    return (group >= allowed.parts[0].begin && group < allowed.parts[0].end) ||
-           (group >= allowed.parts[1].begin && group < allowed.parts[1].end);
+    const auto after = std::upper_bound(allowed.begin(), allowed.end(), group,
+                                        [](std::uint32_t id, const GroupInterval& part) { return id < part.begin; });
+    return after != allowed.begin() && group < std::prev(after)->end;
   }
 
   [[nodiscard]] bool is_near(const GroupBox& group) const noexcept {
@@ -116,7 +120,7 @@ class EmbreeIndex final : public GroupIndex {
       const std::size_t end = std::min(blocks, (task + 1) * chunk);
       for (std::size_t i = task * chunk; i < end; ++i) {
         const auto block = static_cast<std::uint32_t>(range.block_begin + i);
-        query->allowed = allowed_groups(range, block);
+        query->allowed = query->open.find(range, block);
         if (!groups_.empty()) find(*range.blocks, block, *query);
         visitor(block, query->take_ids(), worker);
       }

@@ -25,12 +25,12 @@ class ExhaustiveIndex final : public GroupIndex {
     check_range(range, ids_.size(), 0);
     const std::size_t blocks = range.block_end - range.block_begin;
     const std::size_t chunk = blocks_per_task(blocks, pool.threads());
-    std::vector<Array<std::uint32_t>> scratch(static_cast<std::size_t>(pool.threads()));
+    std::vector<Scratch> scratch(static_cast<std::size_t>(pool.threads()));
     pool.for_tasks((blocks + chunk - 1) / chunk, [&](std::size_t task, int worker) {
       const std::size_t end = std::min(blocks, (task + 1) * chunk);
       for (std::size_t i = task * chunk; i < end; ++i) {
         const auto block = static_cast<std::uint32_t>(range.block_begin + i);
-        visitor(block, groups_of(allowed_groups(range, block), scratch[static_cast<std::size_t>(worker)]), worker);
+        visitor(block, groups_of(range, block, scratch[static_cast<std::size_t>(worker)]), worker);
       }
     });
   }
@@ -40,19 +40,21 @@ class ExhaustiveIndex final : public GroupIndex {
   }
 
  private:
-  /// One interval is a part of the table of all ids; two have to be joined.
-  [[nodiscard]] std::span<const std::uint32_t> groups_of(const AllowedGroups& allowed,
-                                                         Array<std::uint32_t>& scratch) const {
-    const auto [first, second] = allowed.parts;
-    const auto span_of = [&](AllowedGroups::Interval part) {
-      return part.empty() ? std::span<const std::uint32_t>() : ids_.span().subspan(part.begin, part.end - part.begin);
-    };
-    if (first.empty()) return span_of(second);
-    if (second.empty()) return span_of(first);
-    if (scratch.empty()) scratch = Array<std::uint32_t>(ids_.size());
-    std::uint32_t* end = std::copy(&ids_[first.begin], ids_.data() + first.end, scratch.data());
-    end = std::copy(&ids_[second.begin], ids_.data() + second.end, end);
-    return {scratch.data(), end};
+  struct Scratch {
+    OpenGroups open;
+    Array<std::uint32_t> ids;
+  };
+
+  /// One interval is a part of the table of all ids; several have to be joined.
+  [[nodiscard]] std::span<const std::uint32_t> groups_of(const CandidateRange& range, std::uint32_t block,
+                                                         Scratch& scratch) const {
+    const std::span<const GroupInterval> parts = scratch.open.find(range, block);
+    if (parts.empty()) return {};
+    if (parts.size() == 1) return ids_.span().subspan(parts[0].begin, parts[0].end - parts[0].begin);
+    if (scratch.ids.empty()) scratch.ids = Array<std::uint32_t>(ids_.size());
+    std::uint32_t* end = scratch.ids.data();
+    for (const GroupInterval part : parts) end = std::copy(&ids_[part.begin], ids_.data() + part.end, end);
+    return {scratch.ids.data(), end};
   }
 
   Array<std::uint32_t> ids_;
