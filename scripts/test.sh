@@ -2,7 +2,7 @@
 # Installs what is missing, builds with warnings as errors and runs the tests.
 #   scripts/test.sh [--quick] [--sanitizers] [--fuzz [SECONDS]]
 #     --quick        without the projects of tests/consumer and the wheel from the source distribution, which build the
-#                    library once more
+#                    library once more; and, of the tests under sanitizers, those alone that are INSTRUMENTED
 #     --sanitizers   afterwards the tests under AddressSanitizer + UndefinedBehaviorSanitizer and under ThreadSanitizer
 #     --fuzz         afterwards the fuzz targets, SECONDS (60) in all
 set -euo pipefail
@@ -84,10 +84,12 @@ if command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]]; then
   phase "Tests for GPUs" build/ci-cuda/bin/gpu_stages_test --gtest_brief=1
 fi
 if $sanitizers; then
-  phase "Build (preset asan)" build asan
-  phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan
-  phase "Build (preset tsan)" build tsan
-  phase "Tests under ThreadSanitizer" run_ctest tsan
+  target=all selection=()
+  if $quick; then target=instrumented_tests selection=(--label-regex '^instrumented$'); fi
+  phase "Build (preset asan)" build asan --target "$target"
+  phase "Tests under AddressSanitizer and UndefinedBehaviorSanitizer" run_ctest asan "${selection[@]}"
+  phase "Build (preset tsan)" build tsan --target "$target"
+  phase "Tests under ThreadSanitizer" run_ctest tsan "${selection[@]}"
 fi
 if ((fuzz_seconds > 0)); then
   phase "Fuzzing, $fuzz_seconds s" scripts/fuzz.sh "$fuzz_seconds"
