@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "engine/registry.hpp"
 #include "errors.hpp"
 #include "simd/targets.hpp"
 #include "value_parsers.hpp"
@@ -30,11 +31,11 @@ const std::map<std::string, SharedMemory> kSharedMemories = {{"none", SharedMemo
 const std::map<std::string, ResultMask> kMasks = {
     {"compressed", ResultMask::kCompressed}, {"plain", ResultMask::kPlain}, {"pairs", ResultMask::kPairs}};
 
-void check_name(std::string_view what, const std::string& name, const std::vector<Availability>& all) {
+void check_name(std::string_view what, const std::string& name, const std::vector<std::string>& all) {
   std::string known = "auto";
-  for (const Availability& one : all) {
-    if (one.name == name) return;
-    known += ", " + one.name;
+  for (const std::string& one : all) {
+    if (one == name) return;
+    known += ", " + one;
   }
   if (name != "auto") throw UsageError(fmt::format("{}: '{}' is none of {}", what, name, known));
 }
@@ -222,8 +223,10 @@ void add_search_options(CLI::App& command, SearchOptions& options) {
 void complete_search_options(SearchOptions& options) {
   const std::string_view engine = take_environment("RTHISS_ENGINE", "--engine", options.engine);
   const std::string_view index = take_environment("RTHISS_INDEX", "--index", options.index);
-  check_name(engine, options.engine, engines());
-  check_name(index, options.index, indexes());
+  std::vector<std::string> engine_names;
+  for (const Availability& one : engines()) engine_names.push_back(one.name);
+  check_name(engine, options.engine, engine_names);
+  check_name(index, options.index, index_names());
   if (options.preset == "paper" && options.projection == "pca") {
     throw UsageError("--preset paper indexes raw coordinates: --projection variance or none, not pca");
   }

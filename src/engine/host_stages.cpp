@@ -270,6 +270,9 @@ void HostEngine::check(const SearchOptions& options) const {
 std::string HostEngine::resolve_index(std::string_view name) const {
   // On the CPU the own hierarchy was measured faster than Embree's point queries (benchmarks/RESULTS.md).
   if (name == "auto") return "bvh";
+  if (name == "optix") {
+    throw UnsupportedError("engine '" + this->name() + "' has no index 'optix', which is one of engine 'cuda'");
+  }
   (void)make_index(name);
   return std::string(name);
 }

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/reference/reference_engine.hpp"
+#include "index/registry.hpp"
 #if defined(RTHISS_HAVE_CUDA)
 #include "engine/cuda/cuda_engine.hpp"
 #endif
@@ -25,10 +26,23 @@ Availability cuda_availability() {
 #endif
 }
 
+Availability optix_availability() {
+#if defined(RTHISS_HAVE_CUDA)
+  return cuda::optix_availability();
+#else
+  return {"optix", false, "not built: it is an index of the engine 'cuda' (docs/optix.md)"};
+#endif
+}
+
 }  // namespace
 
 std::string choose_engine(const SearchOptions& options, std::uint64_t rows, std::uint64_t columns) {
   if (options.engine != "auto") return options.engine;
+  if (options.index == "optix") {
+    const Availability cuda = cuda_availability();
+    if (!cuda.available) throw UnsupportedError("index 'optix' needs the engine 'cuda': " + cuda.detail);
+    return "cuda";
+  }
   const double work = static_cast<double>(rows) * static_cast<double>(rows) * static_cast<double>(columns);
   const bool other_index = options.index != "auto" && options.index != "bvh" && options.index != "exhaustive";
   const bool wanted = options.device || options.shared_memory || options.mask;
@@ -52,6 +66,19 @@ std::vector<Availability> engine_availability() {
   return {{"cpu", true, cpu::CpuEngine(0).describe()},
           {"reference", true, reference::ReferenceEngine(0).describe()},
           cuda_availability()};
+}
+
+std::vector<Availability> all_index_availability() {
+  std::vector<Availability> all = index_availability();
+  all.push_back(optix_availability());
+  return all;
+}
+
+std::vector<std::string> index_names() {
+  std::vector<std::string> names;
+  for (const Availability& index : index_availability()) names.push_back(index.name);
+  names.emplace_back("optix");
+  return names;
 }
 
 }  // namespace rthiss

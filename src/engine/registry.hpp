@@ -23,4 +23,8 @@ namespace rthiss {
 /// All that the project knows, built or not, with versions or reasons.
 [[nodiscard]] std::vector<Availability> engine_availability();
 
+/// Indexes of all engines. Asking may start a device; index_names() does not.
+[[nodiscard]] std::vector<Availability> all_index_availability();
+[[nodiscard]] std::vector<std::string> index_names();
+
 }  // namespace rthiss

@@ -9,7 +9,6 @@
 #include "common/peak_memory.hpp"
 #include "dataset/dataset.hpp"
 #include "engine/registry.hpp"
-#include "index/registry.hpp"
 #include "pipeline/neighborhood_search.hpp"
 #include "pipeline/search_pipeline.hpp"
 #include "pipeline/searcher_access.hpp"
@@ -137,6 +136,6 @@ KeptPoints& SearcherAccess::kept(Searcher& searcher) { return searcher.impl_->ke
 SearchStatistics& SearcherAccess::statistics(Searcher& searcher) { return searcher.impl_->statistics; }
 
 std::vector<Availability> engines() { return engine_availability(); }
-std::vector<Availability> indexes() { return index_availability(); }
+std::vector<Availability> indexes() { return all_index_availability(); }
 
 }  // namespace rthiss

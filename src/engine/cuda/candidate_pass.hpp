@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "engine/cuda/device_index.hpp"
 #include "engine/cuda/device_types.hpp"
-#include "engine/cuda/hierarchy.hpp"
 
 namespace rthiss::cuda {
 
@@ -11,21 +11,13 @@ namespace rthiss::cuda {
 /// first, fill.
 class CandidatePass {
  public:
-  /// `by_query`: queries look for groups and enter themselves in their slots (the paper's way: any order within a
-  /// list). Else groups look for blocks, which gives ascending lists without atomics.
-  struct Setup {
-    BoxSet groups, blocks;
-    const Hierarchy* group_tree = nullptr;
-    const Hierarchy* block_tree = nullptr;  ///< not by_query
-    bool by_query = false;
-  };
-
   CandidatePass() = default;
 
   /// Returns the number of candidates.
-  std::uint64_t count(const Setup& setup, const CandidateThreshold& threshold, const TraversalRange& blocks_of_groups,
+  std::uint64_t count(const DeviceIndex& index, const CandidateSets& sets, const TraversalRange& blocks_of_groups,
                       DeviceMemory& memory, Stream stream);
-  void fill(const Setup& setup, const CandidateThreshold& threshold, DeviceMemory& memory, Stream stream);
+  /// Throws DeviceError where the index finds other candidates than it counted. Waits for the stream.
+  void fill(const DeviceIndex& index, const CandidateSets& sets, DeviceMemory& memory, Stream stream);
 
   [[nodiscard]] DeviceLists lists() const;
 
@@ -36,6 +28,8 @@ class CandidatePass {
   DeviceArray<std::uint32_t> group_ids_, block_ids_;
   DeviceArray<std::uint64_t> begin_;           // [groups + 1] of the lists
   DeviceArray<std::uint64_t> begin_of_group_;  // [groups]
+  DeviceArray<std::uint64_t> end_of_group_;    // [groups]
+  CandidateMarks marks_;
 };
 
 }  // namespace rthiss::cuda

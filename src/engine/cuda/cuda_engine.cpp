@@ -8,6 +8,8 @@
 #include "engine/cuda/current_device.hpp"
 #include "engine/cuda/device_memory.hpp"
 #include "engine/cuda/devices.hpp"
+#include "engine/cuda/optix/availability.hpp"
+#include "engine/cuda/optix/context.hpp"
 #include "engine/cuda/tuning.hpp"
 
 namespace rthiss::cuda {
@@ -48,7 +50,7 @@ CudaEngine::CudaEngine(const SearchOptions& options) : pool_(options.threads) {
   device_ = std::make_unique<Device>(number, options.device_memory_limit);
 }
 
-CudaEngine::~CudaEngine() = default;
+CudaEngine::~CudaEngine() { optix::wait_for_context(device_->number); }
 
 std::string CudaEngine::describe() const { return describe_devices(); }
 
@@ -68,9 +70,16 @@ void CudaEngine::check(const SearchOptions& options) const {
 }
 
 std::string CudaEngine::resolve_index(std::string_view name) const {
-  if (name == "auto" || name == "bvh") return "bvh";
-  if (name == "exhaustive") return "exhaustive";
-  throw UnsupportedError(fmt::format("engine 'cuda' has no index '{}'; it has: exhaustive, bvh", name));
+  if (name == "auto") return optix::has_rt_cores(device_->number) ? "optix" : "bvh";
+  if (name == "bvh" || name == "exhaustive") return std::string(name);
+  if (name != "optix") {
+    throw UnsupportedError(fmt::format("engine 'cuda' has no index '{}'; it has: exhaustive, bvh, optix", name));
+  }
+  if (const std::string problem = optix::problem_of_library(); !problem.empty()) {
+    throw UnsupportedError("index 'optix' cannot be used: " + problem + "; or choose index 'bvh'");
+  }
+  optix::start_context(device_->number);  // beside the stages before the index
+  return "optix";
 }
 
 std::unique_ptr<SearchStages> CudaEngine::make_stages(const StageSetup& setup) const {
@@ -79,5 +88,12 @@ std::unique_ptr<SearchStages> CudaEngine::make_stages(const StageSetup& setup) c
 
 bool is_available() { return !list_devices().devices.empty(); }
 std::string describe_availability() { return describe_devices(); }
+
+Availability optix_availability() {
+  const DeviceList& list = list_devices();
+  if (list.devices.empty()) return {"optix", false, list.problem};
+  optix::OptixReport report = optix::describe_optix(list.devices.front().number);
+  return {"optix", report.usable, std::move(report.text)};
+}
 
 }  // namespace rthiss::cuda

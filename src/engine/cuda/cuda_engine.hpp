@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rthiss/searcher.hpp>
+
 #include "engine/engine.hpp"
 
 namespace rthiss::cuda {
@@ -31,5 +33,7 @@ class CudaEngine final : public Engine {
 /// Can the engine be used here, with what, or why not.
 [[nodiscard]] bool is_available();
 [[nodiscard]] std::string describe_availability();
+/// The same for the index "optix". Starts OptiX, which takes some tenths of a second once a process.
+[[nodiscard]] Availability optix_availability();
 
 }  // namespace rthiss::cuda

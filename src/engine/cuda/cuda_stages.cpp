@@ -12,8 +12,10 @@
 #include "engine/cuda/direct_join.hpp"
 #include "engine/cuda/download.hpp"
 #include "engine/cuda/grouping.hpp"
+#include "engine/cuda/hierarchy_index.hpp"
 #include "engine/cuda/images.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/cuda/optix/optix_index.hpp"
 #include "engine/cuda/pair_values.hpp"
 #include "engine/cuda/refine/device_refiner.hpp"
 #include "engine/cuda/search_context.hpp"
@@ -57,7 +59,7 @@ struct CudaSlot final : BatchSlot {
 class CudaStages final : public SearchStages {
  public:
   CudaStages(int device, DeviceMemory& memory, const ThreadPool& pool, const StageSetup& setup)
-      : context_(device), memory_(memory), pool_(pool), setup_(setup), plan_(*setup.plan) {
+      : device_(device), context_(device), memory_(memory), pool_(pool), setup_(setup), plan_(*setup.plan) {
     memory_.reset_peak();
   }
 
@@ -107,16 +109,15 @@ class CudaStages final : public SearchStages {
     std::uint32_t components = setup_.index == "exhaustive" ? 0 : points_.projected.width;
     if (test.sphere_boxes) components = std::min<std::uint32_t>(components, 3);
     components = static_cast<std::uint32_t>(std::min<std::size_t>(components, test.components));
-    threshold_.emplace(test, components);
-    group_tree_ = build_hierarchy(points_.group_boxes(), test, components, memory_, stream());
-    candidate_setup_.groups = points_.group_boxes();
-    candidate_setup_.blocks = single_queries_ ? queries().row_boxes() : queries().group_boxes();
-    candidate_setup_.by_query = single_queries_;
-    candidate_setup_.group_tree = candidate_setup_.block_tree = &group_tree_;
-    if (!single_queries_ && other_queries_) {
-      test.sphere_boxes = false;
-      block_tree_ = build_hierarchy(candidate_setup_.blocks, test, components, memory_, stream());
-      candidate_setup_.block_tree = &block_tree_;
+    sets_.groups = points_.group_boxes();
+    sets_.queries = queries().row_boxes();
+    sets_.blocks = single_queries_ ? sets_.queries : queries().group_boxes();
+    sets_.query_begin = queries().grouping.group_begin.data();
+    sets_.by_query = single_queries_;
+    if (setup_.index == "optix") {
+      index_ = optix::make_optix_index(optix::context_of(device_), sets_, test, components, memory_, stream());
+    } else {
+      index_ = make_hierarchy_index(sets_, test, components, !other_queries_, memory_, stream());
     }
     context_.finish();
   }
@@ -125,8 +126,7 @@ class CudaStages final : public SearchStages {
     FirstTest test;
     test.counts.per_block = Array<std::uint32_t>(blocks());
     DeviceArray<std::uint32_t> counts(memory_, blocks(), stream(), "the counts of the first test");
-    count_near(candidate_setup_.blocks, group_tree_, *threshold_, {0, blocks(), 0, groups()}, counts.data(), nullptr,
-               stream());
+    index_->count_by_block(counts.data(), memory_, stream());
     download(counts.data(), test.counts.per_block.data(), counts.bytes(), pool_, stream());
     for (std::uint32_t b = 0; b < blocks(); ++b) {
       test.counts.total += test.counts.per_block[b];
@@ -152,7 +152,7 @@ class CudaStages final : public SearchStages {
     task_.shared_memory = setup_.options->shared_memory.value_or(SharedMemory::kBoth);
     task_.mask = setup_.options->mask.value_or(ResultMask::kCompressed);
     if (direct()) {
-      direct_join_.emplace(task_, group_tree_, *threshold_, memory_, stream());
+      direct_join_.emplace(task_, *index_, memory_, stream());
     } else {
       refiner_.emplace(task_, memory_, stream());
     }
@@ -174,14 +174,17 @@ class CudaStages final : public SearchStages {
     const std::uint64_t room = memory_.available();
     return std::min(host_budget, room - room / 16);
   }
-  ByteModel counting_bytes() const override { return {16, direct() ? 0 : sizeof(std::uint32_t)}; }
+  ByteModel counting_bytes() const override {
+    return direct() ? ByteModel{16, 0} : ByteModel{16 + index_->bytes_per_block(), sizeof(std::uint32_t)};
+  }
   std::uint64_t counting_room(std::uint64_t budget) const override { return budget; }
   ByteModel listing_bytes(double hits, std::uint64_t bytes_per_pair) const override {
     const BatchBytes bytes =
         direct() ? BatchBytes{0, 2 * sizeof(std::uint32_t), 64} : DeviceRefiner::batch_bytes(task_);
     const std::uint64_t rows = single_queries_ ? 1 : tuning::kGroupSize;
     const double per_hit = static_cast<double>(std::max<std::uint64_t>(bytes.per_hit, bytes_per_pair));
-    return {rows * bytes.per_row, bytes.per_entry + static_cast<std::uint64_t>(hits * per_hit)};
+    return {rows * bytes.per_row + (direct() ? 0 : index_->bytes_per_block()),
+            bytes.per_entry + static_cast<std::uint64_t>(hits * per_hit)};
   }
   std::size_t slots() const override { return tuning::kSlots; }
 
@@ -195,7 +198,7 @@ class CudaStages final : public SearchStages {
       const TraversalRange traversal{range.group_begin,    range.group_end,
                                      range.block_begin,    range.block_end,
                                      range.each_pair_once, range.whole_block_begin.value_or(range.block_begin)};
-      return own.candidates.count(candidate_setup_, *threshold_, traversal, memory_, stream());
+      return own.candidates.count(*index_, sets_, traversal, memory_, stream());
     });
   }
 
@@ -203,7 +206,7 @@ class CudaStages final : public SearchStages {
     auto& own = static_cast<CudaSlot&>(slot);
     if (direct()) return;
     with_overflow([&] {
-      own.candidates.fill(candidate_setup_, *threshold_, memory_, stream());
+      own.candidates.fill(*index_, sets_, memory_, stream());
       context_.finish();
     });
   }
@@ -341,6 +344,7 @@ class CudaStages final : public SearchStages {
     }
   }
 
+  int device_;
   SearchContext context_;
   DeviceMemory& memory_;
   const ThreadPool& pool_;
@@ -349,9 +353,8 @@ class CudaStages final : public SearchStages {
   SideData points_;
   std::optional<SideData> other_queries_;
   bool single_queries_ = false;
-  std::optional<CandidateThreshold> threshold_;
-  Hierarchy group_tree_, block_tree_;
-  CandidatePass::Setup candidate_setup_;
+  CandidateSets sets_;
+  std::unique_ptr<DeviceIndex> index_;
   DeviceTask task_;
   std::optional<DirectJoin> direct_join_;
   std::optional<DeviceRefiner> refiner_;

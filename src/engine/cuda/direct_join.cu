@@ -2,11 +2,12 @@
 
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include "engine/cuda/chunk_rows.hpp"
+#include "engine/cuda/direct_pair.cuh"
 #include "engine/cuda/hierarchy.cuh"
 #include "engine/cuda/launch.hpp"
-#include "engine/cuda/open_pairs.hpp"
 #include "refinement/filter_limits.hpp"
 
 namespace rthiss::cuda {
@@ -15,44 +16,6 @@ namespace {
 
 constexpr unsigned kThreads = 128;
 constexpr std::uint64_t kLeastOpenRoom = std::uint64_t{1} << 16;
-
-/// Numbers that a pass adds up.
-struct Tally {
-  unsigned long long comparisons, in_double, open, pairs;
-};
-
-struct Rule {
-  float out, in;
-  double double_in, double_out;
-  bool drop_self;
-};
-
-enum class Verdict : int { kOut, kIn, kOpen };
-
-/// `exact`: float64 or float32 values as stored.
-template <typename Exact>
-__device__ Verdict decide_in_double(const Exact* x, const Exact* y, std::uint32_t columns, const Rule& rule) {
-  double sum = 0.0;
-  for (std::uint32_t k = 0; k < columns; ++k) {
-    const double difference = static_cast<double>(x[k]) - static_cast<double>(y[k]);
-    sum = fma(difference, difference, sum);
-  }
-  if (sum <= rule.double_in) return Verdict::kIn;
-  return sum > rule.double_out ? Verdict::kOut : Verdict::kOpen;
-}
-
-__device__ Verdict decide_in_double(const DeviceSet& queries, std::uint32_t q, const DeviceSet& points, std::uint32_t p,
-                                    const Rule& rule) {
-  const std::size_t x = std::size_t{q} * queries.exact_stride, y = std::size_t{p} * points.exact_stride;
-  if (queries.exact64 != nullptr) {
-    return decide_in_double(queries.exact64 + x, points.exact64 + y, queries.columns, rule);
-  }
-  return decide_in_double(queries.exact32 + x, points.exact32 + y, queries.columns, rule);
-}
-
-__device__ bool usable(const DeviceSet& set, std::uint32_t row) {
-  return set.load_error == nullptr || set.load_error[row] < std::numeric_limits<float>::infinity();
-}
 
 /// Box of the warp's rows: lane c gets component c. Lanes without a row take no part.
 __device__ DriverBox warp_box(const DeviceSet& set, std::uint32_t row, bool active, std::uint32_t components,
@@ -79,82 +42,47 @@ __device__ DriverBox warp_box(const DeviceSet& set, std::uint32_t row, bool acti
   return box;
 }
 
-/// kList false: counts by row and open pairs. kList true: ids at cursor[row], open pairs left out (the host's are
-/// entered before). Positions are relative to row_begin in `counts` and `cursor`.
-template <bool kList>
+/// One lane a query, one warp for 32 neighbouring queries.
 __global__ void __launch_bounds__(kThreads)
-    direct_kernel(DeviceSet queries, DeviceSet points, HierarchyView view, CandidateThreshold threshold, Rule rule,
-                  std::uint32_t row_begin, std::uint32_t row_end, std::uint32_t group_begin, std::uint32_t group_end,
-                  std::uint32_t* counts, unsigned long long* cursor, std::uint32_t* ids, OpenPair* open,
-                  unsigned long long open_room, Tally* tally) {
+    direct_kernel(DirectPass pass, HierarchyView view, CandidateThreshold threshold) {
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint64_t warp = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
-  const std::uint64_t first = row_begin + warp * 32;
-  if (first >= row_end) return;
-  const bool inside = first + lane < row_end;
+  const std::uint64_t first = pass.row_begin + warp * 32;
+  if (first >= pass.row_end) return;
+  const bool inside = first + lane < pass.row_end;
   const auto q = static_cast<std::uint32_t>(inside ? first + lane : first);
-  const bool active = inside && (queries.ignored == nullptr || queries.ignored[q] == 0);
+  const bool active = inside && (pass.queries.ignored == nullptr || pass.queries.ignored[q] == 0);
   if (!__any_sync(kWholeWarp, active)) return;
-  const DriverBox box = warp_box(queries, q, active, view.components, threshold, lane);
-  const bool query_usable = usable(queries, q);
-  const float* x = queries.images + std::size_t{q} * queries.image_stride;
-  std::uint32_t found = 0;
-  unsigned long long compared = 0, in_double = 0, left_open = 0;
-  unsigned long long at = kList ? cursor[q - row_begin] : 0;
-  traverse<true>(view, box, threshold, group_begin, group_end, lane, [&](std::uint32_t leaf, std::uint32_t near) {
-    for (; near != 0; near &= near - 1) {
-      const std::uint32_t group = leaf + static_cast<std::uint32_t>(__ffs(near) - 1);
-      const std::uint32_t last = points.group_begin[group + 1];
-      for (std::uint32_t p = points.group_begin[group]; p < last; ++p) {
-        if (points.ignored != nullptr && points.ignored[p] != 0) continue;
-        if (!active || (rule.drop_self && p == q)) continue;
-        ++compared;
-        Verdict verdict = Verdict::kOpen;
-        if (query_usable && usable(points, p)) {
-          const float* y = points.images + std::size_t{p} * points.image_stride;
-          float sum = 0.0F;
-          for (std::uint32_t k = 0; k < queries.columns; ++k) {
-            const float difference = x[k] - y[k];
-            sum = fmaf(difference, difference, sum);
-          }
-          if (sum > rule.out) continue;
-          if (sum <= rule.in) verdict = Verdict::kIn;
-        }
-        if (verdict == Verdict::kOpen) {
-          verdict = decide_in_double(queries, q, points, p, rule);
-          ++in_double;
-        }
-        if (verdict == Verdict::kOut) continue;
-        if (verdict == Verdict::kIn) {
-          if constexpr (kList) {
-            ids[at++] = points.original_id[p];
-          } else {
-            ++found;
-          }
-          continue;
-        }
-        ++left_open;
-        --in_double;
-        if constexpr (!kList) {
-          const unsigned long long place = atomicAdd(&tally->open, 1ULL);
-          if (place < open_room) open[place] = {q, p};
-        }
-      }
-    }
-  });
-  if constexpr (!kList) {
-    if (active) counts[q - row_begin] += found;
-    unsigned long long pairs = found;
-    for (int offset = 16; offset > 0; offset /= 2) {
-      compared += __shfl_xor_sync(kWholeWarp, compared, offset);
-      in_double += __shfl_xor_sync(kWholeWarp, in_double, offset);
-      pairs += __shfl_xor_sync(kWholeWarp, pairs, offset);
-    }
-    if (lane == 0) {
-      atomicAdd(&tally->comparisons, compared);
-      atomicAdd(&tally->in_double, in_double);
-      atomicAdd(&tally->pairs, pairs);
-    }
+  const DriverBox box = warp_box(pass.queries, q, active, view.components, threshold, lane);
+  const bool query_usable = usable(pass.queries, q);
+  const std::uint32_t row = q - pass.row_begin;
+  DirectFound found;
+  unsigned long long at = pass.lists() ? pass.cursor[row] : 0;
+  traverse<true>(view, box, threshold, pass.group_begin, pass.group_end, lane,
+                 [&](std::uint32_t leaf, std::uint32_t near) {
+                   for (; near != 0; near &= near - 1) {
+                     const std::uint32_t group = leaf + static_cast<std::uint32_t>(__ffs(near) - 1);
+                     const std::uint32_t last = pass.points.group_begin[group + 1];
+                     for (std::uint32_t p = pass.points.group_begin[group]; active && p < last; ++p) {
+                       meet(pass, q, p, query_usable, at, found);
+                     }
+                   }
+                 });
+  if (pass.lists()) {
+    if (active) pass.cursor[row] = at;
+    return;
+  }
+  if (active) pass.counts[row] += found.pairs;
+  unsigned long long compared = found.compared, in_double = found.in_double, pairs = found.pairs;
+  for (int offset = 16; offset > 0; offset /= 2) {
+    compared += __shfl_xor_sync(kWholeWarp, compared, offset);
+    in_double += __shfl_xor_sync(kWholeWarp, in_double, offset);
+    pairs += __shfl_xor_sync(kWholeWarp, pairs, offset);
+  }
+  if (lane == 0) {
+    atomicAdd(&pass.tally->comparisons, compared);
+    atomicAdd(&pass.tally->in_double, in_double);
+    atomicAdd(&pass.tally->pairs, pairs);
   }
 }
 
@@ -172,10 +100,19 @@ __global__ void enter_kernel(const OpenPair* pairs, std::uint64_t count, std::ui
   }
 }
 
+/// Places of the rows of a batch, which are in group order, among the result's rows.
 __global__ void cursor_kernel(const std::uint64_t* row_begin, const std::uint32_t* rank, std::uint32_t rows,
-                              unsigned long long* cursor) {
+                              unsigned long long* cursor, std::uint64_t* end) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < rows) cursor[i] = row_begin[rank[i]];
+  if (i >= rows) return;
+  cursor[i] = row_begin[rank[i]];
+  end[i] = row_begin[rank[i] + 1];
+}
+
+__global__ void compare_kernel(const unsigned long long* cursor, const std::uint64_t* end, std::uint32_t rows,
+                               std::uint32_t* different) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < rows && cursor[i] != end[i]) atomicAdd(different, 1U);
 }
 
 __global__ void largest_kernel(const float* errors, std::uint32_t rows, std::uint32_t* largest) {
@@ -209,9 +146,15 @@ struct DirectJoin::Open {
   std::uint64_t found = 0;  ///< pairs that the device found by itself
 };
 
-DirectJoin::DirectJoin(const DeviceTask& task, const Hierarchy& groups, const CandidateThreshold& threshold,
-                       DeviceMemory& memory, Stream stream)
-    : task_(task), groups_(groups), threshold_(threshold), memory_(memory), stream_(stream) {
+void traverse_directly(const DirectPass& pass, const Hierarchy& groups, const CandidateThreshold& threshold,
+                       Stream stream) {
+  direct_kernel<<<blocks_for(pass.row_end - pass.row_begin, kThreads), kThreads, 0, stream>>>(pass, view_of(groups),
+                                                                                              threshold);
+  check_launch("join directly");
+}
+
+DirectJoin::DirectJoin(const DeviceTask& task, const DeviceIndex& index, DeviceMemory& memory, Stream stream)
+    : task_(task), index_(index), memory_(memory), stream_(stream) {
   const FilterLimits filter(task.threshold, *task.space);
   const std::size_t d = task.points.columns;
   double error = static_cast<double>(largest_finite(task.points.load_error, task.points.rows, memory, stream));
@@ -229,23 +172,36 @@ DirectJoin::DirectJoin(const DeviceTask& task, const Hierarchy& groups, const Ca
   }
 }
 
+DirectPass DirectJoin::pass_over(const DeviceRange& range, std::uint32_t group_begin, std::uint32_t group_end) const {
+  DirectPass pass{};
+  pass.queries = task_.queries;
+  pass.points = task_.points;
+  pass.rule = {limits_.out, limits_.in, limits_.in_double.in, limits_.in_double.out,
+               task_.self_join && !task_.include_self};
+  pass.row_begin = range.row_begin;
+  pass.row_end = range.row_end;
+  pass.group_begin = group_begin;
+  pass.group_end = group_end;
+  return pass;
+}
+
 RefinementCounts DirectJoin::count_open(const DeviceRange& range, std::uint32_t group_begin, std::uint32_t group_end,
                                         std::uint32_t* counts, Open& open) {
-  const Rule rule{limits_.out, limits_.in, limits_.in_double.in, limits_.in_double.out,
-                  task_.self_join && !task_.include_self};
   const std::uint32_t rows = range.row_end - range.row_begin;
-  DeviceArray<Tally> tally(memory_, 1, stream_, "the counters of a batch");
-  Tally seen{};
+  DeviceArray<DirectTally> tally(memory_, 1, stream_, "the counters of a batch");
+  DirectTally seen{};
   std::uint64_t room = kLeastOpenRoom;
   DeviceArray<std::uint32_t> before(memory_, rows, stream_, "the counts of a batch");
   check(cudaMemcpyAsync(before.data(), counts, before.bytes(), cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
   for (;;) {
     DeviceArray<OpenPair> pairs(memory_, room, stream_, "pairs for the exact tiers");
     check(cudaMemsetAsync(tally.data(), 0, tally.bytes(), stream_), "cudaMemsetAsync");
-    direct_kernel<false><<<blocks_for(rows, kThreads), kThreads, 0, stream_>>>(
-        task_.queries, task_.points, view_of(groups_), threshold_, rule, range.row_begin, range.row_end, group_begin,
-        group_end, counts, nullptr, nullptr, pairs.data(), room, tally.data());
-    check_launch("count neighbours");
+    DirectPass pass = pass_over(range, group_begin, group_end);
+    pass.counts = counts;
+    pass.open = pairs.data();
+    pass.open_room = room;
+    pass.tally = tally.data();
+    index_.join_directly(pass, memory_, stream_);
     copy_to_host(tally.data(), 1, &seen, stream_);
     if (seen.open <= room) {
       open.pairs.resize(seen.open);
@@ -280,6 +236,22 @@ RefinementCounts DirectJoin::count(const DeviceRange& range, std::uint32_t group
   return done;
 }
 
+void DirectJoin::check_complete(const DeviceArray<unsigned long long>& cursor,
+                                const DeviceArray<std::uint64_t>& end) const {
+  DeviceArray<std::uint32_t> different(memory_, 1, stream_, "the check of a batch");
+  check(cudaMemsetAsync(different.data(), 0, different.bytes(), stream_), "cudaMemsetAsync");
+  const auto rows = static_cast<std::uint32_t>(end.size());
+  compare_kernel<<<blocks_for(rows, 256), 256, 0, stream_>>>(cursor.data(), end.data(), rows, different.data());
+  check_launch("check rows");
+  std::uint32_t wrong = 0;
+  copy_to_host(different.data(), 1, &wrong, stream_);
+  if (wrong != 0) {
+    throw DeviceError(
+        "the index met other neighbours of " + std::to_string(wrong) +
+        " rows when it listed them than when it counted them; choose index 'bvh', and please report this");
+  }
+}
+
 RefinementCounts DirectJoin::collect(const DeviceRange& range, std::uint32_t group_begin, std::uint32_t group_end,
                                      std::uint64_t pairs_limit, DeviceChunk& chunk, RefinementProgress& progress) {
   const std::uint32_t rows = range.row_end - range.row_begin;
@@ -298,8 +270,9 @@ RefinementCounts DirectJoin::collect(const DeviceRange& range, std::uint32_t gro
   DeviceArray<std::uint32_t> ids(memory_, pairs, stream_, "the neighbours of a batch");
   if (pairs != 0) {
     DeviceArray<unsigned long long> cursor(memory_, rows, stream_, "the rows of a batch");
+    DeviceArray<std::uint64_t> end(memory_, rows, stream_, "the rows of a batch");
     cursor_kernel<<<blocks_for(rows, kThreads), kThreads, 0, stream_>>>(chunk.row_begin.data(), order.rank.data(), rows,
-                                                                        cursor.data());
+                                                                        cursor.data(), end.data());
     check_launch("place rows");
     if (!open.pairs.empty()) {
       enter_kernel<<<blocks_for(open.pairs.size(), kThreads), kThreads, 0, stream_>>>(
@@ -307,12 +280,12 @@ RefinementCounts DirectJoin::collect(const DeviceRange& range, std::uint32_t gro
           ids.data());
       check_launch("enter exact pairs");
     }
-    const Rule rule{limits_.out, limits_.in, limits_.in_double.in, limits_.in_double.out,
-                    task_.self_join && !task_.include_self};
-    direct_kernel<true><<<blocks_for(rows, kThreads), kThreads, 0, stream_>>>(
-        task_.queries, task_.points, view_of(groups_), threshold_, rule, range.row_begin, range.row_end, group_begin,
-        group_end, nullptr, cursor.data(), ids.data(), nullptr, 0, nullptr);
-    check_launch("list neighbours");
+    DirectPass pass = pass_over(range, group_begin, group_end);
+    pass.cursor = cursor.data();
+    pass.end = end.data();
+    pass.ids = ids.data();
+    index_.join_directly(pass, memory_, stream_);
+    check_complete(cursor, end);
   }
   chunk.neighbours = sort_rows(std::move(ids), chunk.row_begin.data(), rows, memory_, stream_);
   chunk.query_ids = std::move(order.query_ids);

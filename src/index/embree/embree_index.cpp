@@ -15,7 +15,7 @@
 #include "index/allowed_groups.hpp"
 #include "index/candidate_test.hpp"
 #include "index/embree/embree_scene.hpp"
-#include "index/embree/scene_space.hpp"
+#include "index/scene_space.hpp"
 
 namespace rthiss {
 namespace {
