@@ -31,8 +31,8 @@ PLUGIN_FOLDERS = {"engine": "src/engine/registry.cpp", "index": "src/index/regis
 RESTRICTED = [
     (r"(oneapi/)?tbb/", "oneTBB", r"src/common/parallel\.cpp"),
     (r"embree\d/", "Embree", r"src/index/embree/.*"),
-    (r"(cuda|cub/|thrust/|cublas|nvrtc|curand|cooperative_groups)", "CUDA", r"src/(engine/cuda|index/optix)/.*"),
-    (r"optix", "OptiX", r"src/index/optix/.*"),
+    (r"(cuda|cub/|thrust/|cublas|nvrtc|curand|cooperative_groups)", "CUDA", r"src/engine/cuda/.*"),
+    (r"optix", "OptiX", r"src/engine/cuda/optix/.*"),
     (r"mpi\.h", "MPI", r"src/distributed/.*"),
     (r"CLI/", "CLI11", r"cli/.*"),
 ]

@@ -66,8 +66,8 @@ struct World {
     block_high = block_low;
   }
 
-  [[nodiscard]] bool is_near(const CandidateTest& test, std::uint32_t q, std::uint32_t g) const {
-    const CandidateThreshold threshold(test, 3);
+  [[nodiscard]] bool is_near(const CandidateTest& test, const CandidateThreshold& threshold, std::uint32_t q,
+                             std::uint32_t g) const {
     float sum = 0.0F;
     for (std::uint32_t c = 0; c < 3; ++c) {
       const float x = queries[std::size_t{q} * kStride + c];
@@ -113,7 +113,8 @@ World telling_world(float scale, float offset, float radius, unsigned seed) {
     }
     world.add_group(from, to, 0.0F);
     if (i % 10 == 3) world.add_group(from, to, 0.0F);  // the same once more
-    if (i % 12 == 0 || i % 12 == 5 || i % 12 == 7) add_telling_queries(world, from, to, radius);
+    // A point, a flat box and a whole one of each kind.
+    if (i % 50 < 3) add_telling_queries(world, from, to, radius);
   }
   for (int i = 0; i < 300; ++i) world.add_query(coordinate(), coordinate(), coordinate());
   return world;
@@ -157,12 +158,13 @@ class Optix : public testing::Test {
     const auto index =
         cuda::optix::make_optix_index(cuda::optix::context_of(0), sets, test, 3, memory_, context_.stream());
     const std::uint32_t blocks = sets.blocks.count;
+    const CandidateThreshold threshold(test, 3);
     std::vector<std::vector<std::uint8_t>> right(blocks, std::vector<std::uint8_t>(world.groups(), 0));
     for (std::uint32_t b = 0; b < blocks; ++b) {
       const std::uint32_t begin = by_query ? b : world.query_begin[b],
                           end = by_query ? b + 1 : world.query_begin[b + 1];
       for (std::uint32_t g = 0; g < world.groups(); ++g) {
-        for (std::uint32_t q = begin; q < end; ++q) right[b][g] |= world.is_near(test, q, g) ? 1 : 0;
+        for (std::uint32_t q = begin; q < end; ++q) right[b][g] |= world.is_near(test, threshold, q, g) ? 1 : 0;
       }
     }
     cuda::DeviceArray<std::uint32_t> counts(memory_, blocks, context_.stream(), "test");
@@ -195,6 +197,7 @@ class Optix : public testing::Test {
     pass.fill(index, sets, memory_, context_.stream());
     const cuda::DeviceLists lists = pass.lists();
     ASSERT_EQ(lists.entries, expected);
+    if (expected == 0) return;
     const auto groups = to_host(lists.group_ids, lists.lists);
     const auto begin = to_host(lists.begin, lists.lists + 1);
     auto ids = to_host(lists.block_ids, expected);
@@ -216,7 +219,7 @@ class Optix : public testing::Test {
 
 TEST_F(Optix, QueriesOnFacesEdgesAndCorners) {
   for (const float scale : {1.0F, 0x1p-100F, 0x1p-149F, 0x1p60F, 0.1F}) {
-    for (const float offset : {-32.0F, 0.0F, 0x1p20F}) {
+    for (const float offset : {-32.0F, 0x1p20F}) {
       for (const bool spheres : {false, true}) {
         for (const float steps : {0.0F, 3.0F}) {
           CandidateTest test;

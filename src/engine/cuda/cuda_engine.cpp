@@ -39,15 +39,17 @@ int usable_device(const SearchOptions& options) {
 
 struct CudaEngine::Device {
   int number;
+  bool single_queries;  // of preset 'paper'
   DeviceMemory memory;
 
-  Device(int wanted, std::uint64_t limit) : number(wanted), memory(wanted, limit) {}
+  Device(int wanted, const SearchOptions& options)
+      : number(wanted), single_queries(options.preset == "paper"), memory(wanted, options.device_memory_limit) {}
 };
 
 CudaEngine::CudaEngine(const SearchOptions& options) : pool_(options.threads) {
   const int number = usable_device(options);
   const CurrentDevice current(number);
-  device_ = std::make_unique<Device>(number, options.device_memory_limit);
+  device_ = std::make_unique<Device>(number, options);
 }
 
 CudaEngine::~CudaEngine() { optix::wait_for_context(device_->number); }
@@ -70,7 +72,9 @@ void CudaEngine::check(const SearchOptions& options) const {
 }
 
 std::string CudaEngine::resolve_index(std::string_view name) const {
-  if (name == "auto") return optix::has_rt_cores(device_->number) ? "optix" : "bvh";
+  // Rays stand for single queries. Where groups are found for whole groups of queries, bvh tests once for 64 of them,
+  // and was measured far ahead (docs/optix.md).
+  if (name == "auto") return device_->single_queries && optix::has_rt_cores(device_->number) ? "optix" : "bvh";
   if (name == "bvh" || name == "exhaustive") return std::string(name);
   if (name != "optix") {
     throw UnsupportedError(fmt::format("engine 'cuda' has no index '{}'; it has: exhaustive, bvh, optix", name));

@@ -38,11 +38,12 @@ OptixReport describe_optix(int device) {
   if (!library().problem.empty()) return {false, library().problem};
   try {
     const DeviceContext& made = context_of(device);
-    const std::string where = fmt::format("OptiX ABI {} on device {}", abi::kVersion, device);
+    const std::string where =
+        fmt::format("OptiX ABI {} on device {}, started in {:.2f} s", abi::kVersion, device, made.start_seconds);
     if (made.rt_core_version == 0) {
       return {true, where + ", which has no RT cores: OptiX runs in software there, and 'auto' stands for bvh"};
     }
-    return {true, fmt::format("{}, RT cores {}.{}: 'auto' stands for optix with engine cuda", where,
+    return {true, fmt::format("{}, RT cores {}.{}: 'auto' stands for optix in preset 'paper' on engine 'cuda'", where,
                               made.rt_core_version / 10, made.rt_core_version % 10)};
   } catch (const std::exception& error) {
     return {false, error.what()};
