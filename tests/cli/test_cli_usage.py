@@ -75,6 +75,7 @@ def test_options_of_later_stages_are_unknown(rthiss, data, option):
 
 def test_cuda_is_known_but_not_here(rthiss, data):
     assert "cuda" in rthiss.refused("join", data, "--radius", 1, "--engine", "cuda", code=4)
+    assert "optix" in rthiss.refused("join", data, "--radius", 1, "--engine", "cpu", "--index", "optix", code=4)
 
 
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
@@ -133,7 +134,7 @@ def test_every_instruction_set_gives_the_same(rthiss, save):
 
 def test_info(rthiss, save):
     text = rthiss.run("info").stdout
-    for name in ("cpu", "reference", "cuda", "bvh", "exhaustive", "embree"):
+    for name in ("cpu", "reference", "cuda", "bvh", "exhaustive", "embree", "optix"):
         assert name in text
     rows = np.array([[1, -2, 7], [3, np.nan, 7]], ">f4")
     file = json.loads(rthiss.run("info", save("rows.npy", rows), "--json", "-").stdout)["file"]
