@@ -53,13 +53,13 @@ TEST(Batches, ManyAndHalved) {
 TEST(Batches, DenseRegionsAreCountedAsAWhole) {
   const TypedPoints points = typed_points(crowded_rows(2300), 2, DType::kFloat32);
   const PairTable table = plane_table(points.values);
-  for (const Availability& index : indexes()) {
-    if (!index.available) continue;
+  const std::string engine = tested_engines().front();
+  for (const std::string& index : tested_indexes()) {
     for (const double radius : {0.0, 60.0, 700.0, 2000.0}) {
       for (const bool include_self : {false, true}) {
         Way way;
-        way.options.index = index.name;
-        way.options.engine = "cpu";
+        way.options.index = index;
+        way.options.engine = engine;
         way.options.kd_tree_height = 9;
         way.options.threads = include_self ? 3 : 1;
         way.options.memory_limit = include_self ? std::uint64_t{1} << 17 : 0;
@@ -72,9 +72,10 @@ TEST(Batches, DenseRegionsAreCountedAsAWhole) {
         if (HasFatalFailure()) return;
       }
     }
+    if (engine != "cpu") continue;
     SearchOptions options;
-    options.engine = "cpu";
-    options.index = index.name;
+    options.engine = engine;
+    options.index = index;
     options.kd_tree_height = 9;
     Searcher searcher(points.view, options);
     CountsSink sink;
