@@ -55,7 +55,7 @@ __global__ void count_marks_kernel(const std::uint32_t* marks, std::uint32_t wor
   if (g >= groups) return;
   std::uint32_t count = 0;
   for (std::uint32_t w = threadIdx.x % 32; w < words; w += 32) count += __popc(marks[g * words + w]);
-  count = __reduce_add_sync(kWholeWarp, count);
+  for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kWholeWarp, count, offset);
   if (threadIdx.x % 32 == 0) counts[g] = count;
 }
 
